@@ -86,6 +86,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/rotate_key.ts"), {
     rotateKey: ["rotate-key", "add a new key and sign with it from now on"],
   }),
+  ...from(() => import("./commands/recovery.ts"), {
+    recoveryCreate: [
+      "recovery create",
+      "make a recovery key and publish its digest",
+    ],
+    recover: ["recover", "end a stolen or lost signing key"],
+  }),
   ...from(() => import("./commands/checkpoint.ts"), {
     checkpoint: ["checkpoint", "publish or update proofs"],
   }),

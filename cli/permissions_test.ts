@@ -51,6 +51,11 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
     [...WRITING, "--allow-net"],
   ],
   ["rotate-key --dir acme --kid orgsign-2", WRITING],
+  ["recovery create --dir acme --out r1.jwk", WRITING],
+  [
+    "recover --dir acme --recovery-key r1.jwk --next r2.jwk --lost orgsign-1 --yes",
+    WRITING,
+  ],
   ["verify ./acme", ["--allow-read"]],
   ["dump-state ./acme", ["--allow-read"]],
   ["log ./acme", ["--allow-read"]],

@@ -95,8 +95,15 @@ export {
   type IssuerIdentity,
   openIssuer,
   type OpenIssuerOptions,
+  type RecoveredIssuer,
   type RotatedKey,
 } from "./open_issuer.ts";
+export type {
+  NamedDraft,
+  RecoveryPlan,
+  RecoveryRequest,
+  SignedEvent,
+} from "./recovery/plan_recovery.ts";
 export { type GuardOptions, requireGuards } from "./plan/guards.ts";
 export type { DesiredRelationship, PlannedMembers } from "./plan/members.ts";
 export {

@@ -4,6 +4,8 @@ import { encodeHex } from "@std/encoding/hex";
 import {
   DEFAULT_LIMITS,
   type FeedState,
+  formatInstant,
+  instantOf,
   isSigError,
   type Limits,
   SigError,
@@ -13,6 +15,7 @@ import {
 import { quote } from "@sig/core/internal";
 import type { KeyResolver, SigningKey } from "@sig/jose/keys";
 import type { Checkpoint } from "@sig/jose/proofs";
+import { signStatement } from "@sig/jose/recovery";
 import {
   appendDrafts,
   type AppendedEvent,
@@ -59,8 +62,18 @@ import {
 import { isReferenced } from "./keys/key_store.ts";
 import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
 import {
+  keysAfter,
+  nameDrafts,
+  planRecovery,
+  type RecoveryPlan,
+  type RecoveryRequest,
+  requireSameKey,
+} from "./recovery/plan_recovery.ts";
+import { firstCommitment, writeRecovery } from "./recovery/write_recovery.ts";
+import {
   chooseSigningKey,
   heldKeys,
+  isAuthorized,
   isKeptElsewhere,
   isSigningKey,
   type KeySource,
@@ -112,6 +125,16 @@ export interface RotatedKey {
   readonly kid: string;
   /** `proofs_behind` if the proofs could not be signed again. */
   readonly warnings: readonly Warning[];
+}
+
+/** The result of {@linkcode Issuer.recover}. */
+export interface RecoveredIssuer {
+  /** Identifier of the new key, which signs from now on. */
+  readonly kid: string;
+  /** Number of the statement. */
+  readonly statement: number;
+  /** The corrective events. */
+  readonly events: readonly AppendedEvent[];
 }
 
 /** The result of {@linkcode Issuer.identity}. */
@@ -467,6 +490,132 @@ export class Issuer implements AsyncDisposable {
     return await this.#onFeed((_, { head }, documents) =>
       readBackup(store, documents, head!.bytes, keys)
     );
+  }
+
+  /**
+   * Publishes the commitment to a recovery key, which is kept elsewhere: proofs
+   * if there are none, the checkpoint with its line, then `sig.json`.
+   *
+   * Rejects with a `SigError`: `issuer_exists` if there is one, `invalid_key`
+   * for a signing key, and as {@linkcode Issuer.checkpoint}.
+   *
+   * @param x The public recovery key, base64url.
+   */
+  async createRecovery(x: string): Promise<void> {
+    await this.#takeTurn(async (writer) => {
+      const documents = await this.#readDocuments();
+      const recovery = await firstCommitment(documents, x);
+      await this.#updateProofs(writer, { init: true, recovery });
+      this.#documents = undefined;
+      const { member } = recovery;
+      await writeRecovery(writer, await this.#readDocuments(), member);
+      this.#documents = undefined;
+    });
+  }
+
+  /** Requires that {@linkcode Issuer.createRecovery} may be called. */
+  async requireNoRecovery(): Promise<void> {
+    await firstCommitment(await this.#readDocuments(), "");
+  }
+
+  /**
+   * Returns what {@linkcode Issuer.recover} would publish, and writes nothing.
+   * Rejects as it does.
+   */
+  async planRecovery(request: RecoveryRequest): Promise<RecoveryPlan> {
+    return await this.#onFeed(async (feed, { head }, documents) =>
+      await this.#planRecovery(documents, feed, head!.bytes, request)
+    );
+  }
+
+  /**
+   * Ends stolen and lost keys with a statement of the recovery key, and brings
+   * readers of v0.1 to the same state by corrective events. Writes the new
+   * signing key, the statement, the documents, the events and the checkpoint,
+   * in this order; the same call completes an interrupted one.
+   *
+   * Rejects with a `SigError`: `invalid_request` and `invalid_key` before
+   * anything was written, and as {@linkcode Issuer.rotateKey},
+   * {@linkcode Issuer.append} and {@linkcode Issuer.checkpoint}.
+   */
+  async recover(request: RecoveryRequest): Promise<RecoveredIssuer> {
+    return await this.#takeTurn(async (writer) => {
+      const documents = await this.#readDocuments();
+      const { member } = documents.recovery ?? {};
+      const plan = await this.#withFeed(
+        writer,
+        documents,
+        async (feed, { head }) =>
+          await this.#planRecovery(documents, feed, head!.bytes, request),
+      );
+      const { kid } = plan;
+      let statement = plan.isPublished ? member!.statements.at(-1)! : "";
+      const publish = async ({ publicJwk: { x } }: SigningKey) => {
+        if (plan.isPublished) return requireSameKey(plan, x);
+        const keys = keysAfter(documents, plan.claims.ended, { kid, x });
+        const claims = { ...plan.claims, keys };
+        statement = await signStatement(claims, request.recoveryKey);
+        const statements = [...member!.statements, statement];
+        await writeRecovery(writer, documents, { ...member!, statements });
+      };
+      const keys = await resolveKeys(this.#keys, documents);
+      const isAdded = plan.isPublished && isAuthorized(documents, kid);
+      if (!isAdded) {
+        await addSigningKey(writer, { kid }, {
+          documents,
+          keys,
+          beforePublishing: publish,
+          onStep: this.#options.faults?.onStep,
+        });
+      }
+      this.#documents = undefined;
+      this.#kid = kid;
+      const events = await this.#correct(writer, plan, statement);
+      await this.#updateProofs(writer, { init: true, rebuild: true });
+      return { kid, statement: plan.claims.n, events };
+    });
+  }
+
+  async #planRecovery(
+    documents: IssuerDocuments,
+    feed: OpenFeed,
+    bytes: number,
+    request: RecoveryRequest,
+  ): Promise<RecoveryPlan> {
+    const held = await heldKeys(documents, this.#sources, {
+      skipMissing: true,
+    });
+    return await planRecovery(documents, await feed.read(0, bytes), request, {
+      now: this.#options.now(),
+      held: held.map(({ kid }) => kid),
+    });
+  }
+
+  /** Appends the corrective events of a recovery. */
+  async #correct(
+    writer: FeedWriter,
+    plan: RecoveryPlan,
+    statement: string,
+  ): Promise<readonly AppendedEvent[]> {
+    const now = this.#options.now();
+    const documents = await this.#readDocuments();
+    const key = await this.#signingKey(documents);
+    const drafts = nameDrafts(
+      plan.drafts,
+      statement,
+      formatInstant(instantOf(now)),
+    );
+    return await this.#withFeed(writer, documents, async (feed, index) => {
+      const appended = await appendDrafts(drafts, feed, index, {
+        ...documents,
+        key,
+        allowWarnings: true,
+        now,
+        ids: this.#ids,
+      });
+      flushIndex(index, 1);
+      return appended;
+    });
   }
 
   /** Waits for running operations, then closes the store. */

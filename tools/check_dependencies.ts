@@ -64,7 +64,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   issuer: [
     ...["disk", "index", "store", "keys", "documents", "append"],
-    ...["proofs", "people", "plan", "testing"],
+    ...["proofs", "recovery", "people", "plan", "testing"],
   ],
   consumer: [
     ...["fetch", "read", "proofs", "verify", "store", "memory", "follow"],

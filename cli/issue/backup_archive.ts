@@ -12,6 +12,7 @@ import { decodeSecretLine, usageError } from "@sig/api/program";
 import { readInput } from "../terminal/read_input.ts";
 import type { Output } from "../output/write.ts";
 import { warnIfOpen } from "./private_key.ts";
+import { decryptWith, encryptWith, isEncrypted } from "./age.ts";
 
 /** Maximum size of a backup in bytes: the largest feed, plus 64 MiB. */
 export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
@@ -20,8 +21,6 @@ export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
 /** The first entry, named by the format's version: the SHA-256 of each file. */
 const SUMS = "SIG-BACKUP-1.sha256";
 const KEY_NAME = /^keys\/([^/]+)\.(jwk|agent)$/;
-/** The first bytes of a file that age encrypted (age-encryption.org/v1). */
-const AGE = "age-encryption.org/";
 const MAX_PASSPHRASE_BYTES = 4096;
 
 /** Returns the bytes of a backup. */
@@ -51,10 +50,7 @@ export async function packBackup(
     body,
   })));
   if (passphrase === undefined) return archive;
-  const { Encrypter } = await import("age-encryption");
-  const encrypter = new Encrypter();
-  encrypter.setPassphrase(passphrase);
-  return await encrypter.encrypt(archive);
+  return await encryptWith(passphrase, archive);
 }
 
 /** Returns one line per file, in the format of `sha256sum`. */
@@ -134,26 +130,19 @@ async function decrypted(
   bytes: Uint8Array,
   passphrase: string | undefined,
 ): Promise<Uint8Array> {
-  const start = new TextDecoder().decode(bytes.subarray(0, AGE.length));
-  const isEncrypted = start === AGE;
-  if (isEncrypted && passphrase === undefined) {
+  if (isEncrypted(bytes) && passphrase === undefined) {
     throw refused("it is encrypted", "Add --passphrase-file.");
   }
   if (passphrase === undefined) return bytes;
-  if (!isEncrypted) {
+  if (!isEncrypted(bytes)) {
     throw refused(
       "it is not encrypted",
       "If you made it without a passphrase, leave out --passphrase-file.",
     );
   }
-  const { Decrypter } = await import("age-encryption");
-  const decrypter = new Decrypter();
-  decrypter.addPassphrase(passphrase);
-  try {
-    return await decrypter.decrypt(bytes);
-  } catch {
-    throw refused("the passphrase is wrong, or the file is damaged");
-  }
+  const archive = await decryptWith(passphrase, bytes);
+  if (archive !== undefined) return archive;
+  throw refused("the passphrase is wrong, or the file is damaged");
 }
 
 function refused(

@@ -18,6 +18,8 @@ import type { FeedIndex } from "../index/feed_index.ts";
 /** A line whose signature is valid. */
 export interface VerifiedLine {
   readonly event: SigEvent;
+  /** The key that signed it. */
+  readonly kid: string;
   /** Whether its key had ended (docs/protocol.md §14.2). */
   readonly isVoid: boolean;
 }
@@ -36,8 +38,12 @@ export function verifyEvent(
   const read = () => {
     // Unknown event types are refused by default.
     const event = parseEventPayload(parsed.payload, { publicOnly }) as SigEvent;
-    const end = keys.endOf(parsed.header.kid) ?? Infinity;
-    return { event, isVoid: event.sequence > end };
+    const { kid } = parsed.header;
+    return {
+      event,
+      kid,
+      isVoid: event.sequence > (keys.endOf(kid) ?? Infinity),
+    };
   };
   const verdict = verifyEnvelope(parsed, keys);
   return verdict instanceof Promise ? verdict.then(read) : read();

@@ -220,6 +220,7 @@ export interface Job {
     | "exhaust"
     | "hold"
     | "init"
+    | "recover"
     | "rotate";
   readonly count?: number;
   /** Prefix of the event, relationship and key identifiers it makes. */

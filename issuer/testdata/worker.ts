@@ -10,6 +10,7 @@ import {
   type Issuer,
   openIssuer,
 } from "@sig/issuer";
+import { importSigningKey } from "@sig/jose";
 import type { Job } from "./support.ts";
 
 type Task = Job & { readonly dir: string; readonly keysDir: string };
@@ -83,6 +84,17 @@ const WORKS: Readonly<Record<string, (issuer: Issuer) => Promise<void>>> = {
   async checkpoint(issuer) {
     const init = task.name === "init";
     say(`signed ${(await issuer.checkpoint({ init })).size}`);
+  },
+  async recover(issuer) {
+    const path = `${task.keysDir}/recovery-test-keys.json`;
+    const [first, second] = JSON.parse(await Deno.readTextFile(path));
+    const { publicJwk } = await importSigningKey(second);
+    const { kid, events } = await issuer.recover({
+      recoveryKey: await importSigningKey(first),
+      next: publicJwk.x,
+      stolen: new Map([["orgsign-1", count]]),
+    });
+    say(`recovered ${kid} ${events.length}`);
   },
   async rotate(issuer) {
     const { kid } = await issuer.rotateKey({ kid: task.name ?? "key-2" });

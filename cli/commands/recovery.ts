@@ -1,0 +1,381 @@
+/** `sig recovery create` and `sig recover`. @module */
+
+import { isRevoke, SigError } from "@sig/core";
+import type {
+  Issuer,
+  RecoveryPlan,
+  RecoveryRequest,
+  SignedEvent,
+} from "@sig/issuer";
+import {
+  file,
+  many,
+  optional,
+  required,
+  toggle,
+  usageError,
+  type Values,
+} from "@sig/api/program";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import {
+  kid,
+  people,
+  sequence,
+  signingKey,
+  source,
+  textOf,
+} from "../command_line/values.ts";
+import { INSECURE_FLAG } from "../ask/source_flags.ts";
+import { canAsk } from "../issue/append_proposal.ts";
+import { DIR_FLAG } from "../issue/flags.ts";
+import {
+  createRecoveryKey,
+  readPublicRecoveryKey,
+  readRecoveryKey,
+  requireElsewhere,
+} from "../issue/recovery_key.ts";
+import { counted, safe, warn, writeResult } from "../output/write.ts";
+
+const PASSPHRASE_FLAG = {
+  "passphrase-file": optional(
+    file,
+    "file with the passphrase, in one line, that encrypts recovery keys",
+  ),
+};
+
+/** `sig recovery create` */
+export const recoveryCreate = typedCommand({
+  description:
+    "Makes a recovery key and publishes its digest. Keep the file offline, twice: on\npaper, on a token, with a second person. Nobody can make it later, and it is in\nno backup. With it, sig recover ends a stolen or lost signing key. Publishes\nproofs if there are none.",
+  flags: {
+    ...DIR_FLAG,
+    out: optional(file, "write the new recovery key there (mode 0600)"),
+    ...PASSPHRASE_FLAG,
+    public: optional(
+      textOf("FILE|KEY"),
+      "use a key whose private part was made elsewhere: a JWK or OpenSSH key",
+    ),
+  },
+  examples: [
+    "sig recovery create --dir acme.example --out /media/usb/recovery-1.jwk",
+    "sig recovery create --dir acme.example --public token.pub",
+  ],
+  async run(call) {
+    const { dir, out, public: given } = call.flags;
+    if ((out === undefined) === (given === undefined)) {
+      throw usageError("give either --out or --public", { flag: "--out" });
+    }
+    await using issuer = await openHere(call);
+    await issuer.requireNoRecovery();
+    const x = given === undefined
+      ? await createAt(call, dir, out!)
+      : await readPublicRecoveryKey(call, given);
+    await issuer.createRecovery(x);
+    const { commitmentTo } = await import("@sig/jose/recovery");
+    const commitment = commitmentTo(x);
+    writeResult(
+      call,
+      { commitment, ...out === undefined ? {} : { file: out } },
+      `Published the commitment ${commitment}\n` +
+        (out === undefined
+          ? ""
+          : `Wrote recovery key ${
+            safe(out)
+          }. Keep it offline, twice; no backup has it.\n`),
+    );
+    return 0;
+  },
+});
+
+async function createAt(
+  call: Call<Values<typeof PASSPHRASE_FLAG>>,
+  dir: string,
+  path: string,
+): Promise<string> {
+  await requireElsewhere(call.io, dir, path);
+  return await createRecoveryKey(call.io, path, await passphraseOf(call));
+}
+
+async function passphraseOf(
+  call: Call<Values<typeof PASSPHRASE_FLAG>>,
+): Promise<string | undefined> {
+  const { readPassphrase } = await import("../issue/backup_archive.ts");
+  return await readPassphrase(call, call.flags["passphrase-file"]);
+}
+
+/** Opens the issuer of `--dir` with its key store. */
+async function openHere(call: Call<Values<typeof DIR_FLAG>>): Promise<Issuer> {
+  const { createFileStore, openIssuer } = await import("@sig/issuer");
+  const { fileKeys, openPublished } = await import("../issue/open_issuer.ts");
+  const { readNamedKey } = await import("../issue/private_key.ts");
+  const named = call.io.env("SIG_KEY_FILE");
+  const own = named === undefined ? [] : [
+    openPublished(await readNamedKey(call, named)),
+  ];
+  return await openIssuer({
+    store: createFileStore(call.flags.dir),
+    keys: fileKeys(call),
+    otherKeys: own,
+    now: call.io.now,
+    onRecovery: (notice) => warn(call, notice.detail),
+  });
+}
+
+const RECOVER_FLAGS = {
+  ...DIR_FLAG,
+  "recovery-key": required(signingKey, "the recovery key"),
+  ...PASSPHRASE_FLAG,
+  next: optional(
+    signingKey,
+    "the next recovery key; a missing file is created",
+  ),
+  "next-public": optional(
+    textOf("FILE|KEY"),
+    "the next recovery key, whose private part was made elsewhere",
+  ),
+  stolen: many(
+    textOf("KID[=SEQUENCE]"),
+    "a stolen key, and the last event that is yours; all later ones become void",
+  ),
+  lost: many(kid, "a lost key; its events stay valid"),
+  kid: optional(kid, "kid of the new signing key (default: the next number)"),
+  again: many(sequence, "append this void event again, because it was yours"),
+  against: optional(
+    source,
+    "refuse if the feed published there has more events",
+  ),
+  ...INSECURE_FLAG,
+  "confirm-losses": optional(people, "this many people lose access"),
+  "confirm-grants": optional(people, "this many people gain access"),
+  yes: toggle("do not ask; required without a terminal"),
+};
+
+/** The call of `sig recover`. */
+export type RecoverCall = Call<Values<typeof RECOVER_FLAGS>>;
+
+/** `sig recover` */
+export const recover = typedCommand({
+  description:
+    "Ends stolen and lost signing keys with the recovery key: events that a stolen\nkey signed later become void for readers of this project, and corrective events\nbring all others to the same state. Readers that remember the issuer accept the\nnew key without an acknowledgement. Repeat the command if it was interrupted.",
+  flags: RECOVER_FLAGS,
+  examples: [
+    "sig recover --dir acme.example --recovery-key /media/usb/recovery-1.jwk --next /media/usb/recovery-2.jwk --stolen orgsign-1=41",
+    "sig recover --dir acme.example --recovery-key recovery-1.jwk --next recovery-2.jwk --lost orgsign-1",
+  ],
+  async run(call) {
+    const { against, dir } = call.flags;
+    const key = await readRecoveryKey(
+      call,
+      call.flags["recovery-key"],
+      await passphraseOf(call),
+    );
+    await using issuer = await openHere(call);
+    if (against !== undefined) {
+      const { readPublishedFeed } = await import("../issue/published_feed.ts");
+      await issuer.requireNotBehind(
+        await readPublishedFeed(
+          { ...call, flags: { dir, against } } as Parameters<
+            typeof readPublishedFeed
+          >[0],
+          against,
+        ),
+      );
+    }
+    const ends = {
+      recoveryKey: key,
+      lost: call.flags.lost,
+      kid: call.flags.kid,
+      again: call.flags.again,
+    };
+    // A new key is made last: a refused recovery writes no file.
+    const known = await knownNextKey(call);
+    const probe = { ...ends, next: known ?? PLACEHOLDER };
+    const stolen = await stolenKeys(call, issuer, probe);
+    const plan = await issuer.planRecovery({ ...probe, stolen });
+    await confirm(call, issuer, plan);
+    const passphrase = await passphraseOf(call);
+    const next = known ??
+      (plan.isPublished
+        ? PLACEHOLDER
+        : await createRecoveryKey(call.io, call.flags.next!, passphrase));
+    const done = await issuer.recover({ ...ends, stolen, next });
+    const { n } = plan.claims;
+    if (n >= 14) {
+      warn(call, `statement ${n} of 16: plan a new issuer before the last one`);
+    }
+    writeResult(
+      call,
+      {
+        statement: done.statement,
+        kid: done.kid,
+        void: plan.voids.map(({ event }) => event.sequence),
+        events: done.events.map(({ sequence }) => sequence),
+      },
+      `Published statement ${done.statement}: ${
+        counted(plan.voids.length, "event")
+      } void, ${counted(done.events.length, "corrective event")}\n` +
+        `New events are signed with ${done.kid}\n` +
+        `Publish ${safe(dir)}/.well-known now\n`,
+    );
+    return 0;
+  },
+});
+
+/** The neutral text for a next key that is not known yet: 32 zero bytes. */
+const PLACEHOLDER = "A".repeat(43);
+
+/** Returns the last good sequence of each stolen key. */
+export async function stolenKeys(
+  call: RecoverCall,
+  issuer: Issuer,
+  request: RecoveryRequest,
+): Promise<ReadonlyMap<string, number>> {
+  const stolen = new Map<string, number>();
+  for (const text of call.flags.stolen) {
+    const [, kid = text, digits] = /^(.+)=(\d+)$/.exec(text) ?? [];
+    if (digits !== undefined) {
+      stolen.set(kid, Number(digits));
+      continue;
+    }
+    // With no good event, every event of the key is void.
+    const { voids } = await issuer.planRecovery({
+      ...request,
+      stolen: new Map([...stolen, [kid, 0]]),
+    });
+    const own = voids.filter((each) => each.kid === kid);
+    stolen.set(kid, await lastGood(call, kid, own));
+  }
+  return stolen;
+}
+
+const MOST_SHOWN = 10;
+
+async function lastGood(
+  call: RecoverCall,
+  kid: string,
+  events: readonly SignedEvent[],
+): Promise<number> {
+  if (!canAsk(call)) {
+    const last = events.slice(-MOST_SHOWN).map(({ event }) => event.sequence);
+    throw usageError(
+      `--stolen ${kid} needs the last good sequence, as in --stolen ${kid}=12`,
+      { hint: `Its last events: ${last.join(", ")}. See them with sig log.` },
+    );
+  }
+  for (const { event } of events.toReversed()) {
+    if (await call.io.ask(`Is this event yours? ${describe(event)}`)) {
+      return event.sequence;
+    }
+  }
+  return 0;
+}
+
+function describe(event: SignedEvent["event"]): string {
+  const { event_type, issued_at, sequence, subject } = event;
+  const what = isRevoke(event) ? "revoke" : "upsert";
+  const detail = isRevoke(event)
+    ? event.reason_code
+    : `${event.relationship_type} ${event.roles.join(" ")}`;
+  return safe(
+    `${sequence} ${what ?? event_type} ${subject} ${detail} (${issued_at})`,
+  );
+}
+
+/** Shows what changes, and asks. */
+async function confirm(
+  call: RecoverCall,
+  issuer: Issuer,
+  plan: RecoveryPlan,
+): Promise<void> {
+  const { gained, lost } = await accessOf(call, plan);
+  const { requireGuards } = await import("@sig/issuer");
+  requireGuards(
+    await issuer.published(),
+    plan.drafts.map(({ draft }) => draft),
+    {
+      now: call.io.now(),
+      losses: call.flags["confirm-losses"],
+      grants: call.flags["confirm-grants"],
+      readmit: true,
+    },
+  );
+  if (!canAsk(call) && !call.flags.yes) throw notConfirmed();
+  if (call.format === "text") {
+    const lines = [
+      ...plan.claims.ended.map(({ kid, last_sequence, reason }) =>
+        `key ${kid} ends after event ${last_sequence} (${reason})`
+      ),
+      ...plan.voids.map(({ event }) => `void: ${describe(event)}`),
+      ...gained.map((each) => `gains access: ${each}`),
+      ...lost.map((each) => `loses access: ${each}`),
+      ...plan.drafts.map(({ draft }) =>
+        `corrective: ${draft.event_type} ${draft.relationship_id}`
+      ),
+    ];
+    call.io.stdout(lines.map((line) => `${safe(line)}\n`).join(""));
+    if (plan.voids.length > 0 && call.flags.again.length === 0) {
+      call.io.stdout(
+        "If one of the void events was yours, repeat with --again SEQUENCE.\n",
+      );
+    }
+  }
+  const text = plan.isPublished
+    ? "Complete the interrupted recovery?"
+    : "Publish this statement? It can't be taken back";
+  const isConfirmed = canAsk(call) ? await call.io.ask(text) : call.flags.yes;
+  if (!isConfirmed) throw notConfirmed();
+}
+
+function notConfirmed(): SigError {
+  return new SigError(
+    "confirmation_required",
+    "Cannot recover: the statement is not confirmed",
+    { context: { flag: "--yes", hint: "Nothing was changed." } },
+  );
+}
+
+/** Returns the people whose roles in force differ by the void events. */
+export async function accessOf(
+  { io }: RecoverCall,
+  { before, after }: RecoveryPlan,
+) {
+  const { instantOf } = await import("@sig/core");
+  const { validityAt } = await import("@sig/core/internal");
+  const now = instantOf(io.now());
+  const rolesOf = (state: RecoveryPlan["before"]) => {
+    const roles = new Map<string, Set<string>>();
+    for (const each of state.by_relationship_id.values()) {
+      const isInForce = each.status === "active" &&
+        validityAt(each, now) === "active";
+      if (!isInForce) continue;
+      const own = roles.get(each.subject) ?? new Set();
+      const named = [each.relationship_type, ...each.roles];
+      roles.set(each.subject, own.union(new Set<string>(named)));
+    }
+    return roles;
+  };
+  const [old, fresh] = [rolesOf(before), rolesOf(after)];
+  const more = (a: typeof old, b: typeof old) =>
+    [...a].flatMap(([subject, roles]) => {
+      const added = roles.difference(b.get(subject) ?? new Set());
+      return added.size === 0 ? [] : [`${subject} ${[...added].join(" ")}`];
+    });
+  return { gained: more(fresh, old), lost: more(old, fresh) };
+}
+
+/** Returns the next recovery key; undefined if its file is to be created. */
+async function knownNextKey(call: RecoverCall): Promise<string | undefined> {
+  const { dir, next, "next-public": given } = call.flags;
+  if ((next === undefined) === (given === undefined)) {
+    throw usageError("give either --next or --next-public", {
+      flag: "--next",
+    });
+  }
+  if (given !== undefined) return await readPublicRecoveryKey(call, given);
+  if (!next!.startsWith("agent:") && !call.io.exists(next!)) {
+    await requireElsewhere(call.io, dir, next!);
+    return undefined;
+  }
+  const key = await readRecoveryKey(call, next!, await passphraseOf(call));
+  return key.publicJwk.x;
+}

@@ -1,0 +1,159 @@
+import { assert, assertEquals } from "@std/assert";
+import { issuerTest as test } from "../testdata/workspace.ts";
+import type { Workspace } from "../testdata/workspace.ts";
+
+const CREATE = "recovery create --dir $D/acme --out $D/recovery-1.jwk";
+const RECOVER =
+  "recover --dir $D/acme --recovery-key $D/recovery-1.jwk --next $D/recovery-2.jwk --yes";
+const MAY = "check --sig $D/acme --require role=deploy --subject";
+const MALLORY = "did:web:mallory.example";
+const ALICE = "did:web:alice.example";
+
+/** A thief with the signing key: grants mallory, revokes alice. */
+async function steal(of: Workspace): Promise<number> {
+  const good = (await of.events()).length;
+  await of.ok(
+    `upsert --dir $D/acme --subject ${MALLORY} --type employee --role deploy --relationship-id r-mallory`,
+  );
+  await of.ok(
+    `offboard --dir $D/acme --subject ${ALICE} --reason-code other --yes`,
+  );
+  return good;
+}
+
+test("a stolen key ends after its last good event, and readers of v0.1 get the same state", async (of) => {
+  await of.says(CREATE, { out: "Published the commitment " });
+  assertEquals(await of.mode("recovery-1.jwk"), 0o600);
+  const good = await steal(of);
+  await of.says(`${MAY} ${MALLORY}`, { code: 0 });
+  await of.says(`${MAY} ${ALICE}`, { code: 1 });
+  await of.says(`${RECOVER} --stolen orgsign-1=${good}`, {
+    out: [
+      `key orgsign-1 ends after event ${good} (compromised)`,
+      `loses access: ${MALLORY} employee deploy`,
+      `gains access: ${ALICE} `,
+      "corrective: relationship.revoke r-mallory",
+      "Published statement 1: ",
+      "New events are signed with orgsign-2",
+    ],
+  });
+  await of.says(`${MAY} ${MALLORY}`, { code: 1, out: "no_relationship" });
+  await of.says(`${MAY} ${ALICE}`, { code: 0 });
+  // A reader of v0.1 does not know the member.
+  await of.edit("acme/.well-known/sig.json", (metadata) => {
+    delete metadata.recovery;
+  });
+  await of.says(`${MAY} ${MALLORY}`, { code: 1, out: "revoked" });
+  await of.says(`${MAY} ${ALICE}`, { code: 0 });
+});
+
+test("the stolen key signs nothing from then on, and the issuer continues", async (of) => {
+  await of.ok(CREATE);
+  const good = await steal(of);
+  await of.ok(`${RECOVER} --stolen orgsign-1=${good}`);
+  const upsert =
+    "upsert --dir $D/acme --type other --subject did:web:x.example";
+  await of.refused(`${upsert} --kid orgsign-1`, "signing_key_not_found");
+  await of.ok(upsert);
+  const ids = (await of.events()).map(({ event_id }) => event_id);
+  const voidId = ids[good];
+  await of.refused(
+    `upsert --dir $D/acme --subject ${MALLORY} --type employee --role deploy --relationship-id r-mallory --event-id ${voidId}`,
+    "duplicate_event_id",
+  );
+  await of.refused(
+    "upsert --dir $D/acme --type other --subject did:web:x.example --relationship-id r-mallory",
+    "invalid_field",
+  );
+  await of.says("verify $D/acme", { err: "event_void" });
+  await of.ok("checkpoint --dir $D/acme");
+  // A second statement of the next key, which lowers the end.
+  await of.ok(
+    `recover --dir $D/acme --recovery-key $D/recovery-2.jwk --next $D/recovery-3.jwk --yes --stolen orgsign-1=${
+      good - 1
+    } --confirm-losses 1`,
+  );
+  await of.says("verify $D/acme", { err: "event_void" });
+});
+
+test("a lost key ends, and its events stay valid", async (of) => {
+  await of.ok(CREATE);
+  const before = await of.ok("dump-state $D/acme --format json");
+  await Deno.remove(of.path("keys"), { recursive: true });
+  await of.says(`${RECOVER} --lost orgsign-1`, {
+    out: "Published statement 1: 0 events void, 0 corrective events",
+  });
+  assertEquals(await of.ok("dump-state $D/acme --format json"), before);
+  await of.ok("upsert --dir $D/acme --type other --subject did:web:x.example");
+});
+
+test("a recovery that is refused changes nothing", async (of) => {
+  const snapshot = () => of.snapshot();
+  await of.refused(
+    "recovery create --dir $D/acme --out $D/acme/recovery.jwk",
+    "invalid_request",
+  );
+  await of.refused(
+    "recovery create --dir $D/acme --out $D/keys/recovery.jwk",
+    "invalid_request",
+  );
+  await of.refused(`${RECOVER} --lost orgsign-1`, "source_not_found");
+  await of.ok("key generate --out $D/other.jwk");
+  await of.refused(
+    `recover --dir $D/acme --recovery-key $D/other.jwk --next $D/n.jwk --yes --lost orgsign-1`,
+    "invalid_request",
+  );
+  await of.ok(CREATE);
+  await of.refused(
+    "recovery create --dir $D/acme --out $D/recovery-9.jwk",
+    "issuer_exists",
+  );
+  const last = (await of.events()).length;
+  await of.copy("acme", "published");
+  await steal(of);
+  await of.copy("acme", "longer");
+  const before = await snapshot();
+  const refusals: [string, string][] = [
+    [
+      "recover --dir $D/acme --recovery-key $D/other.jwk --next $D/n.jwk --yes --lost orgsign-1",
+      "invalid_key",
+    ],
+    [`${RECOVER} --stolen orgsign-1=99`, "invalid_request"],
+    [`${RECOVER} --stolen orgsign-7=1`, "invalid_request"],
+    [`${RECOVER} --stolen orgsign-1`, "invalid_request"],
+    [RECOVER, "invalid_request"],
+    [
+      `recover --dir $D/acme --recovery-key $D/recovery-1.jwk --next $D/recovery-1.jwk --yes --stolen orgsign-1=${last}`,
+      "invalid_key",
+    ],
+    [
+      `recover --dir $D/published --recovery-key $D/recovery-1.jwk --next $D/n.jwk --yes --stolen orgsign-1=${last} --against ./longer`,
+      "feed_rolled_back",
+    ],
+    [
+      `recover --dir $D/acme --recovery-key $D/recovery-1.jwk --next $D/n.jwk --stolen orgsign-1=${last}`,
+      "confirmation_required",
+    ],
+    [
+      `${RECOVER} --stolen orgsign-1=${last} --again ${last}`,
+      "invalid_request",
+    ],
+  ];
+  for (const [words, code] of refusals) {
+    await of.refused(words.replace("./longer", "$D/longer"), code);
+  }
+  assertEquals(await snapshot(), before);
+});
+
+test("recovery keys may be encrypted, and a void event may be appended again", async (of) => {
+  await of.write("pass", "correct horse\n");
+  await Deno.chmod(of.path("pass"), 0o600);
+  await of.ok(`${CREATE} --passphrase-file $D/pass`);
+  assert((await of.read("recovery-1.jwk")).startsWith("age-encryption.org/"));
+  const good = await steal(of);
+  const all = `${RECOVER} --stolen orgsign-1=${good} --again ${good + 2}`;
+  await of.refused(all, "invalid_request");
+  await of.ok(`${all} --passphrase-file $D/pass`);
+  await of.says(`${MAY} ${ALICE}`, { code: 1, out: "revoked" });
+  assert((await of.read("recovery-2.jwk")).startsWith("age-encryption.org/"));
+});

@@ -1,0 +1,421 @@
+/**
+ * Plans what a recovery publishes: its statement, and corrective events
+ * (docs/protocol.md §14.5). Writes nothing.
+ *
+ * @module
+ */
+
+import {
+  type FeedState,
+  isRevoke,
+  isUpsert,
+  type RelationshipRevokeEvent,
+  type RelationshipState,
+  type RelationshipUpsertEvent,
+  Replay,
+  SigError,
+  type SigEvent,
+} from "@sig/core";
+import { quote } from "@sig/core/internal";
+import { encodeBase64Url } from "@sig/jose/internal";
+import type { SigningKey } from "@sig/jose/keys";
+import { createSha256, leafHash, TreeHasher } from "@sig/jose/proofs";
+import {
+  commitmentTo,
+  type EndedKey,
+  MAX_STATEMENTS,
+  type Recovery,
+  type StatementClaims,
+} from "@sig/jose/recovery";
+import type { EventDraft } from "../append/draft.ts";
+import { verifyEvent } from "../append/verify_feed.ts";
+import type { IssuerDocuments } from "../documents/documents.ts";
+import { authorizedKeys } from "../documents/signing_key.ts";
+
+/** What the operator wants to recover from. */
+export interface RecoveryRequest {
+  /** The recovery key that the published commitment names. */
+  readonly recoveryKey: SigningKey;
+  /** The public part of the next recovery key, base64url. */
+  readonly next: string;
+  /** The stolen keys: the sequence of the last good event by kid. */
+  readonly stolen?: ReadonlyMap<string, number> | undefined;
+  /** The kids of lost keys. */
+  readonly lost?: readonly string[] | undefined;
+  /** The kid of the new signing key (default: the next `orgsign-<n>`). */
+  readonly kid?: string | undefined;
+  /** Sequences of void events that are appended again. */
+  readonly again?: readonly number[] | undefined;
+}
+
+/** An event of the feed, and the key that signed it. */
+export interface SignedEvent {
+  readonly event: SigEvent;
+  readonly kid: string;
+}
+
+/** What a recovery would publish. */
+export interface RecoveryPlan {
+  /** The claims of the statement. */
+  readonly claims: StatementClaims;
+  /** Whether this statement is published already, by an earlier call. */
+  readonly isPublished: boolean;
+  /** The kid of the new signing key. */
+  readonly kid: string;
+  /** The events that have no effect from then on. */
+  readonly voids: readonly SignedEvent[];
+  /** The state that readers have now. */
+  readonly before: FeedState;
+  /** The state without the void events. */
+  readonly after: FeedState;
+  /** The events that bring readers of v0.1 to that state. */
+  readonly drafts: readonly NamedDraft[];
+}
+
+/** A draft, and what its `event_id` is derived from. */
+export interface NamedDraft {
+  readonly draft: EventDraft;
+  readonly name: string;
+}
+
+/** Creates the error of a recovery that is refused before it writes. */
+function refused(why: string, hint = "Nothing was changed."): SigError {
+  return new SigError("invalid_request", `Cannot recover: ${why}`, {
+    context: { hint },
+  });
+}
+
+/**
+ * Plans a recovery. If the recovery key has signed the last statement, that
+ * statement is used: an earlier call was interrupted.
+ *
+ * @param feed The complete lines of the feed.
+ * @param held The kids whose private part is available.
+ * @throws {SigError} `invalid_request`, `invalid_key`, and the faults of the
+ * feed.
+ */
+export async function planRecovery(
+  documents: IssuerDocuments,
+  feed: Uint8Array,
+  request: RecoveryRequest,
+  { now, held }: { readonly now: Date; readonly held: readonly string[] },
+): Promise<RecoveryPlan> {
+  const { recovery } = documents;
+  if (recovery === undefined) {
+    throw refused(
+      "this issuer has no recovery key",
+      "It can only be made beforehand: sig recovery create.",
+    );
+  }
+  const events: SignedEvent[] = [];
+  const sha256 = createSha256();
+  const tree = new TreeHasher(sha256);
+  const before = newReplay(documents);
+  for (const line of linesOf(feed)) {
+    const verified = await verifyEvent(line, documents);
+    before.apply(verified.event, events.length + 1, verified.isVoid);
+    events.push(verified);
+    tree.add(leafHash(sha256, line));
+  }
+  const { x } = request.recoveryKey.publicJwk;
+  const last = recovery.statements.at(-1);
+  const isPublished = last?.key === x;
+  if (!isPublished && commitmentTo(x) !== recovery.next) {
+    throw new SigError(
+      "invalid_key",
+      "Cannot recover: the recovery key does not fit the published commitment",
+      { context: { hint: "Nothing was changed." } },
+    );
+  }
+  const claims: StatementClaims = isPublished ? last : {
+    iss: documents.issuer,
+    iat: Math.floor(now.getTime() / 1000),
+    n: recovery.statements.length + 1,
+    key: x,
+    next: commitmentTo(request.next),
+    ended: [],
+    keys: {},
+    size: events.length,
+    root: encodeBase64Url(tree.root()),
+  };
+  const kid = isPublished
+    ? Object.keys(last.keys).at(-1)!
+    : request.kid ?? nextKid(documents);
+  const ended = isPublished
+    ? [...recovery.ended.values()]
+    : endedKeys(documents, events, request, held);
+  if (!isPublished) requireNext(recovery, request, claims.n);
+  const ends = new Map<string, number>();
+  for (const each of [...recovery.ended.values(), ...ended]) {
+    ends.set(
+      each.x,
+      Math.min(each.last_sequence, ends.get(each.x) ?? Infinity),
+    );
+  }
+  const isVoid = ({ event, kid }: SignedEvent) => {
+    const x = documents.keys.keys.get(kid)?.jwk.x ?? "";
+    return event.sequence > (ends.get(x) ?? Infinity);
+  };
+  const after = newReplay(documents);
+  for (const each of events) after.apply(each.event, undefined, isVoid(each));
+  const voids = events.filter(isVoid);
+  return {
+    claims: isPublished ? claims : { ...claims, ended },
+    isPublished,
+    kid,
+    voids,
+    before: before.state(),
+    after: after.state(),
+    drafts: correctiveDrafts(documents, events, isVoid, request.again ?? []),
+  };
+}
+
+function newReplay({ issuer, limits }: IssuerDocuments): Replay {
+  return new Replay({ issuer, limits });
+}
+
+function* linesOf(feed: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < feed.length;) {
+    const end = feed.indexOf(0x0a, at);
+    yield feed.subarray(at, end);
+    at = end + 1;
+  }
+}
+
+/** Returns the first `orgsign-<n>` after all that were ever published. */
+function nextKid({ keys }: IssuerDocuments): string {
+  const numbers = [...keys.keys.keys()].map((kid) =>
+    Number(/^orgsign-(\d+)$/.exec(kid)?.[1] ?? 0)
+  );
+  return `orgsign-${Math.max(0, ...numbers) + 1}`;
+}
+
+function requireNext(
+  { statements, next }: Recovery,
+  request: RecoveryRequest,
+  n: number,
+): void {
+  if (n > MAX_STATEMENTS) {
+    throw refused(`it has ${MAX_STATEMENTS} statements already`);
+  }
+  const commitment = commitmentTo(request.next);
+  const isUsed = commitment === next ||
+    commitmentTo(request.recoveryKey.publicJwk.x) === commitment ||
+    statements.some(({ key }) => commitmentTo(key) === commitment);
+  if (!isUsed) return;
+  throw new SigError(
+    "invalid_key",
+    "Cannot recover: the next recovery key was used before",
+    { context: { hint: "Nothing was changed. Name another file." } },
+  );
+}
+
+/**
+ * Returns the keys that end. A key that the operator names no end for, and
+ * whose private part is not here, ends after its last event: an attacker may
+ * have added it, and the statement must name every key of the documents.
+ */
+function endedKeys(
+  documents: IssuerDocuments,
+  events: readonly SignedEvent[],
+  { lost = [], stolen = new Map() }: RecoveryRequest,
+  held: readonly string[],
+): readonly EndedKey[] {
+  const { keys } = documents;
+  const named = [...stolen.keys(), ...lost];
+  if (named.length === 0) throw refused("no key is named as stolen or lost");
+  for (const kid of named) {
+    if (!keys.keys.has(kid)) throw refused(`there is no key ${quote(kid)}`);
+    if (stolen.has(kid) && lost.includes(kid)) {
+      throw refused(`key ${quote(kid)} is named twice`);
+    }
+    const end = keys.endOf(kid);
+    const asked = stolen.get(kid) ?? events.length;
+    if (asked > events.length) {
+      throw refused(
+        `the feed ends at sequence ${events.length}, before ${asked}`,
+      );
+    }
+    if (end !== undefined && end < asked) {
+      throw refused(`key ${quote(kid)} ended at sequence ${end} already`);
+    }
+  }
+  const xOf = (kid: string) => keys.keys.get(kid)!.jwk.x;
+  const ended: EndedKey[] = [];
+  for (const kid of keys.keys.keys()) {
+    const x = xOf(kid);
+    const thief = [...stolen].find(([other]) => xOf(other) === x);
+    const isLost = lost.some((other) => xOf(other) === x);
+    if (thief !== undefined) {
+      const [, last_sequence] = thief;
+      ended.push({ kid, x, last_sequence, reason: "compromised" });
+    } else if (isLost) {
+      const last_sequence = events.length;
+      ended.push({ kid, x, last_sequence, reason: "lost" });
+    } else if (keys.endOf(kid) === undefined && !held.includes(kid)) {
+      const last = events.findLast((each) => each.kid === kid);
+      const last_sequence = last?.event.sequence ?? 0;
+      ended.push({ kid, x, last_sequence, reason: "retired" });
+    }
+  }
+  return ended;
+}
+
+/**
+ * Requires that the new signing key is the one that the statement names.
+ *
+ * @throws {SigError} `signing_key_not_found`.
+ */
+export function requireSameKey({ claims, kid }: RecoveryPlan, x: string): void {
+  if (claims.keys[kid] === x) return;
+  throw new SigError(
+    "signing_key_not_found",
+    `Cannot recover: the key store does not have key ${
+      quote(kid)
+    }, which the published statement names`,
+    { context: { kid, hint: "Put it back, or recover with the next key." } },
+  );
+}
+
+/** Returns the keys that may sign after a statement, the new one last. */
+export function keysAfter(
+  documents: IssuerDocuments,
+  ended: readonly EndedKey[],
+  added: { readonly kid: string; readonly x: string },
+): StatementClaims["keys"] {
+  const left = [...authorizedKeys(documents)].filter(([kid]) =>
+    documents.keys.endOf(kid) === undefined && kid !== added.kid &&
+    ended.every((each) => each.kid !== kid)
+  ).map(([kid, { jwk }]) => [kid, jwk.x]);
+  return Object.fromEntries([...left, [added.kid, added.x]]);
+}
+
+/**
+ * Returns the corrective events: what restores each relationship that a void
+ * event touched, if its state differs for readers of v0.1. Then the events that
+ * the owner wants again.
+ */
+function correctiveDrafts(
+  documents: IssuerDocuments,
+  events: readonly SignedEvent[],
+  isVoid: (each: SignedEvent) => boolean,
+  again: readonly number[],
+): readonly NamedDraft[] {
+  const plain = newReplay(documents);
+  const upserts = new Map<string, RelationshipUpsertEvent>();
+  const revokes = new Map<string, RelationshipRevokeEvent>();
+  const first = new Map<string, SigEvent>();
+  for (const each of events) {
+    const { event } = each;
+    const id = event.relationship_id;
+    plain.apply(event);
+    if (isVoid(each)) {
+      if (!first.has(id) && (isUpsert(event) || upserts.has(id))) {
+        first.set(id, event);
+      }
+    } else if (isUpsert(event)) {
+      upserts.set(id, event);
+      revokes.delete(id);
+    } else if (isRevoke(event) && upserts.has(id)) revokes.set(id, event);
+  }
+  const { by_relationship_id: states } = plain.state();
+  const drafts = [...first].flatMap(([id, cause]) =>
+    restore(states.get(id)!, upserts.get(id), revokes.get(id), cause)
+      .map((draft) => ({ draft, name: `${draft.event_type}\n${id}` }))
+  );
+  const owned = events.filter((each) =>
+    isVoid(each) && again.includes(each.event.sequence)
+  );
+  if (owned.length < again.length) {
+    throw refused("only void events can be appended again");
+  }
+  const repeated = owned.map(({ event }) => ({
+    draft: draftOf(event),
+    name: `again\n${event.sequence}`,
+  }));
+  return [...drafts, ...repeated];
+}
+
+function restore(
+  plain: RelationshipState,
+  upsert: RelationshipUpsertEvent | undefined,
+  revoke: RelationshipRevokeEvent | undefined,
+  cause: SigEvent,
+): readonly EventDraft[] {
+  if (upsert === undefined) {
+    if (plain.status === "revoked") return [];
+    return [{
+      event_type: "relationship.revoke",
+      relationship_id: plain.relationship_id,
+      subject: plain.subject,
+      reason_code: "error_correction",
+      effective_at: cause.issued_at,
+      amend: true,
+    }];
+  }
+  const isChanged = plain.subject !== upsert.subject ||
+    plain.relationship_type !== upsert.relationship_type ||
+    JSON.stringify(plain.roles) !== JSON.stringify(upsert.roles) ||
+    plain.valid_from !== upsert.valid_from ||
+    plain.valid_until !== upsert.valid_until;
+  const { status, revoked_effective_at, revoked_reason_code } = plain;
+  if (revoke === undefined) {
+    return isChanged || status === "revoked" ? [draftOf(upsert)] : [];
+  }
+  const isSame = status === "revoked" &&
+    revoked_effective_at === revoke.effective_at &&
+    revoked_reason_code === revoke.reason_code;
+  if (isSame && !isChanged) return [];
+  return [...isChanged ? [draftOf(upsert)] : [], draftOf(revoke)];
+}
+
+/** Returns a draft with the content of an event. */
+function draftOf(event: SigEvent): EventDraft {
+  const { relationship_id, subject, visibility, reason, metadata } = event;
+  const common = {
+    relationship_id,
+    subject,
+    visibility,
+    ...(reason === undefined ? {} : { reason }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  if (isRevoke(event)) {
+    const { event_type, reason_code, effective_at } = event;
+    return { event_type, ...common, reason_code, effective_at, amend: true };
+  }
+  const { event_type, relationship_type, roles } = event;
+  const { valid_from, valid_until, display } = event;
+  return {
+    ...{ event_type, ...common, relationship_type, roles },
+    ...{
+      valid_from,
+      valid_until,
+      ...(display === undefined ? {} : { display }),
+    },
+  };
+}
+
+/**
+ * Completes drafts: the `event_id` depends on the statement and on what is
+ * restored, so that a repeated recovery appends nothing twice. A revoke counts
+ * at the latest from now on.
+ *
+ * @param statement The text of the statement.
+ */
+export function nameDrafts(
+  drafts: readonly NamedDraft[],
+  statement: string,
+  now: string,
+): readonly EventDraft[] {
+  const sha256 = createSha256();
+  return drafts.map(({ draft, name }) => {
+    const bytes = new TextEncoder().encode(`${statement}\n${name}`);
+    const event_id = `recovery-${encodeBase64Url(sha256(bytes))}`;
+    if (draft.event_type !== "relationship.revoke") {
+      return { ...draft, event_id };
+    }
+    const { effective_at = now } = draft;
+    const isAhead = effective_at > now;
+    return { ...draft, event_id, ...isAhead && { effective_at: now } };
+  });
+}
