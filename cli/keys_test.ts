@@ -399,6 +399,10 @@ Deno.test("no flag takes a secret as its value", () => {
   );
   // Members of a public key from sshd, options of authorized_keys, and a name.
   assertEquals(others, [
+    // Public keys, and a kid with a number.
+    "recovery create --public FILE|KEY",
+    "recover --next-public FILE|KEY",
+    "recover --stolen KID[=SEQUENCE]",
     "ssh-keys --key-type TYPE",
     "ssh-keys --key BASE64",
     "ssh-keys --options TEXT",
