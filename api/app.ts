@@ -140,9 +140,6 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     pins: options.pins,
     requirePin: options.requirePin,
     limits: API_LIMITS,
-    // A remembered state was verified elsewhere and is kept by the store, so
-    // the larger limits don't cost memory here.
-    rememberedLimits: DEFAULT_LIMITS,
     backend: "node",
     now,
     yieldToEventLoop,

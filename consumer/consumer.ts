@@ -4,17 +4,16 @@ import type {
   AskedQuestion,
   CheckAnswer,
   FeedState,
-  Limits,
   ParsedQuestion,
   RelationshipState,
 } from "@sig/core";
 import type { AnyAnswer } from "./ask/combine_answers.ts";
 import type { FetchPolicy } from "./fetch/fetch_options.ts";
-import type { ObservedIssuer, ObserveOptions } from "./follow/freshness.ts";
+import type { ObservedIssuer, ObserveOptions } from "./follow/bounds.ts";
 import type { ProofPolicy } from "./proofs/proof_policy.ts";
 import type { WatchedEvent, WatchOptions } from "./follow/watch.ts";
 import type { WaitingLimits } from "./follow/shared_refresh.ts";
-import type { PinStore } from "./memory/sqlite_lines.ts";
+import type { PinStore } from "./memory/open_pin_store.ts";
 import type { IssuerName } from "./read/source.ts";
 import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
 import type { SignatureWorkers } from "./verify/signature_workers.ts";
@@ -66,16 +65,9 @@ export interface ConsumerOptions
   /**
    * A store that keeps the memory of the listed issuers after this process
    * ends, and shares it with other processes (`@sig/consumer/pins`). The
-   * consumer does not close it. A file also keeps the verified lines; a
-   * question reads only those about its subject.
+   * consumer does not close it.
    */
   readonly pins?: PinStore | undefined;
-  /**
-   * With `pins` that keep lines: the maximum size of a feed. `limits` then
-   * apply to the new part of a feed, and to a feed that must be verified from
-   * its start.
-   */
-  readonly rememberedLimits?: Limits | undefined;
   /**
    * When questions about one subject are answered from an issuer's proofs:
    * until its feed is loaded (default), always, or never.
@@ -86,6 +78,11 @@ export interface ConsumerOptions
    * without a valid checkpoint is an error.
    */
   readonly checkpointPolicy?: ProofPolicy | undefined;
+  /**
+   * For a command that ends after one answer: only the relationships of the
+   * subject asked about are kept (default: false).
+   */
+  readonly oneAnswer?: boolean | undefined;
   /** With `pins`: verify the whole feed at each refresh (default: false). */
   readonly full?: boolean | undefined;
   /** With `pins`: an issuer without a pin is an error (default: false). */

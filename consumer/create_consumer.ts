@@ -23,20 +23,22 @@ import {
   type Bounds,
   freshnessOf,
   type ObservedIssuer,
-  observedWithin,
-  observeIssuer,
   type ObserveOptions,
   readBounds,
-} from "./follow/freshness.ts";
-import { isDueToLoad, runImmediately } from "./follow/observe_by_proof.ts";
-import type { Observation } from "./memory/issuer_record.ts";
-import { type KnownIssuer, ListedIssuers } from "./follow/listed_issuers.ts";
-import { refreshIssuer } from "./follow/refresh.ts";
-import { refreshRemembered } from "./follow/refresh_remembered.ts";
+  runImmediately,
+} from "./follow/bounds.ts";
+import { type KnownIssuer, KnownIssuers } from "./follow/known_issuers.ts";
+import {
+  isDueToLoad,
+  observeIssuer,
+  observeKnown,
+  refreshIssuer,
+} from "./follow/observe.ts";
+import type { Observation } from "./follow/reading.ts";
 import type { WaitingLimits } from "./follow/shared_refresh.ts";
 import { watchIssuer } from "./follow/watch.ts";
-import { IssuerName, type ProvenLocation } from "./read/source.ts";
-import { sourceOf } from "./read/reader.ts";
+import { IssuerName } from "./read/source.ts";
+import { type IssuerLocation, sourceOf } from "./read/reader.ts";
 import { isFault } from "./verify/feed_fault.ts";
 import { reportIssuerOnce } from "./verify/verify_report.ts";
 import { SignatureWorkers } from "./verify/signature_workers.ts";
@@ -112,26 +114,29 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const limits = requireWaitingLimits(options);
   const { yieldToEventLoop, pins } = options;
   const workers = options.workers ?? new SignatureWorkers();
-  const issuers = new ListedIssuers({
+  const issuers: KnownIssuers = new KnownIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
     policy: options,
+    pins,
     waiting: { now, limits },
     async refresh(issuer, now) {
-      const { record, needsState, largeReads } = issuer;
-      const location = issuer.takeLocation();
-      const given = { ...options, workers, now, needsState, largeReads };
-      return pins === undefined || !issuer.isListed
-        ? await refreshIssuer(location, record, given)
-        : await refreshRemembered(pins, location, record, given);
+      const largeReads = issuer.isListed ? undefined : issuers.largeReads;
+      const { keepOnly } = issuer;
+      const given = { ...options, workers, now, largeReads, keepOnly };
+      try {
+        return (await refreshIssuer(issuer, given)).observation;
+      } finally {
+        issuers.makeRoom(issuer);
+      }
     },
   });
 
   return {
     verify: async (issuer) => (await observe(issuer, { maxAgeMs: 0 })).verified,
     async report(issuer, { waitFor = runImmediately } = {}) {
-      const { refreshes, location } = issuers.find(issuer);
-      return await waitFor(location.expectedIssuer, async () => {
+      const { refreshes, location, did } = issuers.find(issuer);
+      return await waitFor(did, async () => {
         try {
           return validReport((await refreshes.next()).verified);
         } catch (error) {
@@ -149,12 +154,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       (await ask(issuer, question, asked)).answer,
     ask,
     watch(text, asked = {}) {
-      const { location, isListed } = issuers.find(text);
+      const { location, did, isListed } = issuers.find(text);
       if (!isListed) {
         throw new SigError(
           "issuer_not_allowed",
           "Cannot watch: only issuers of the list are watched",
-          { context: { issuer: location.expectedIssuer } },
+          { context: { issuer: did } },
         );
       }
       return watchIssuer(location, { ...options, now, ...asked });
@@ -189,20 +194,16 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   ): Promise<ObservedIssuer> {
     asked.signal?.throwIfAborted();
     const at = now();
-    // Usually the state is known, which avoids a promise.
-    const known = pins ? undefined : observedWithin(issuer, bounds, at);
     const { waitFor, refresh } = asked;
-    const { observation, verified } = known
-      ? { observation: known, verified: known.verified }
-      : await observeIssuer(issuer, asked, {
-        ...options,
-        workers,
-        bounds,
-        at,
-        waitFor,
-        refresh,
-      });
-    const { observedAt, continuity } = observation;
+    const { signal } = asked;
+    const observing = {
+      ...options,
+      ...{ workers, bounds, at, waitFor, refresh, signal },
+    };
+    // Usually the state is known, which avoids a promise.
+    const observation = observeKnown(issuer, asked, observing) ??
+      await observeIssuer(issuer, asked, observing);
+    const { verified, observedAt, continuity } = observation;
     if (refresh !== false) {
       refreshAhead(issuer, observation, at, bounds.maxAgeMs);
     }
@@ -268,7 +269,7 @@ function relationshipOf(
  */
 async function reportOf(
   error: SigError,
-  location: ProvenLocation,
+  location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifyReport> {
   const all = await reportIssuerOnce(location, options).catch((unread) => {
@@ -278,7 +279,7 @@ async function reportOf(
   });
   if (all?.valid === false && error.category !== "conflict") return all;
   return invalidReport([error], {
-    issuer: location.expectedIssuer,
+    issuer: location.expectedIssuer ?? null,
     source: all?.source ?? sourceOf(location),
     verified_events: all?.verified_events ?? 0,
     warnings: all?.warnings ?? [],

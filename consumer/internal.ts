@@ -9,8 +9,7 @@ export { type AskedIssuer, combineAnswers } from "./ask/combine_answers.ts";
 export { fetchPolicyOf } from "./fetch/fetch_options.ts";
 export { type ProbeOptions, probeUrl } from "./fetch/guarded_fetch.ts";
 export type { RequestMethod, ResponseHead } from "./fetch/transport.ts";
-export { maySign } from "./follow/check_continuity.ts";
-export { signingKeys } from "./follow/compare_proofs.ts";
+export { maySign, signingKeys } from "./memory/compare.ts";
 export { MAX_EVIDENCE_BYTES, originOf } from "./follow/evidence.ts";
 export {
   requestCosignature,

@@ -47,8 +47,12 @@ export {
   verifyEvidence,
 } from "./follow/evidence.ts";
 export type { ProofPolicy } from "./proofs/proof_policy.ts";
-export type { ObservedIssuer, ObserveOptions } from "./follow/freshness.ts";
-export type { WaitFor } from "./follow/observe_by_proof.ts";
+export type {
+  ObservedIssuer,
+  ObserveOptions,
+  StatePart,
+  WaitFor,
+} from "./follow/bounds.ts";
 export type { WaitingLimits } from "./follow/shared_refresh.ts";
 export {
   type WatchedEvent,
@@ -56,7 +60,6 @@ export {
   type WatchIssuerOptions,
   type WatchOptions,
 } from "./follow/watch.ts";
-export type { StatePart } from "./memory/partial_history.ts";
 export type { LocalSource } from "./read/local_reader.ts";
 export type {
   DocumentReader,

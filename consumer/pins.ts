@@ -29,13 +29,11 @@ export {
   showPin,
 } from "./follow/manage_pins.ts";
 export type {
-  IssuerPin,
   PinAcknowledgement,
   PinIncident,
-  ProofMemory,
-  ProofPin,
+  PinnedProof,
+  Seen,
   SeenFeed,
   SeenProof,
 } from "./memory/pin.ts";
-export type { PinStore } from "./memory/sqlite_lines.ts";
-export { openPinStore } from "./memory/open_pin_store.ts";
+export { openPinStore, type PinStore } from "./memory/open_pin_store.ts";

@@ -226,9 +226,9 @@ function keysOf(
   ]);
 }
 
-/** Returns the record without the member that only the text output shows. */
+/** Returns the record in the form of the reference. */
 function jsonOf(
-  { inconsistency: _, ...rest }: Partial<PinRecord>,
+  { inconsistency: _, seen: __, ...rest }: Partial<PinRecord>,
 ): Partial<PinRecord> {
   return rest;
 }

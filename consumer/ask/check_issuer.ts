@@ -13,15 +13,15 @@ import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import { endingAt } from "../follow/back_off.ts";
-import { provableQuestion, readByProof } from "../follow/read_by_proof.ts";
-import { refreshIssuer } from "../follow/refresh.ts";
-import { NOTHING_KNOWN } from "../memory/issuer_record.ts";
-import { loadIssuer } from "../verify/load_issuer.ts";
-import {
-  type VerifiedIssuer,
-  type VerifyIssuerOptions,
-  verifyLoaded,
+import { MAX_TIMEOUT_MS } from "../fetch/network_budget.ts";
+import { KnownIssuer } from "../follow/known_issuers.ts";
+import { observeIssuer, refreshIssuer } from "../follow/observe.ts";
+import { PinKeeper } from "../memory/keeper.ts";
+import type {
+  VerifiedIssuer,
+  VerifyIssuerOptions,
 } from "../verify/verify_feed.ts";
+import type { VerifiedEvent } from "../verify/verified_feed.ts";
 
 /** Options of {@linkcode checkIssuer}. */
 export interface CheckIssuerOptions
@@ -105,7 +105,7 @@ export async function checkIssuer(
   const options = { ...given, now: given.now ?? new Date() };
   const verified = await endingAt(
     question.signal,
-    verifyAsked(location, asked, options),
+    observeOnce(location, asked, options),
   );
   const { maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
   return answerFrom(verified, asked, {
@@ -119,43 +119,51 @@ export async function checkIssuer(
   });
 }
 
-/** Verifies by proof if there is one, otherwise from the feed. */
-async function verifyAsked(
+/** Observes an issuer once, as a consumer that forgets it afterwards. */
+async function observeOnce(
   location: IssuerLocation,
-  asked: ParsedQuestion,
+  { subject, asOf, at }: ParsedQuestion,
   options: CheckIssuerOptions & { readonly now: Date },
 ): Promise<VerifiedIssuer> {
-  const { subject, at, asOf } = asked;
-  const mayProve = location.reader.kind === "remote" &&
-    options.proofs !== false && options.onEvent === undefined;
-  const question = mayProve
-    ? provableQuestion({ subjects: [subject], asOf, at: at ?? null }, options)
-    : undefined;
-  const found = question && await readByProof(location, question, options);
-  if (found && "verified" in found) return found.verified;
-  const withWarning = (verified: VerifiedIssuer) =>
-    found?.warning === undefined
-      ? verified
-      : { ...verified, warnings: [found.warning, ...verified.warnings] };
-  if (options.checkpointPolicy !== undefined) {
-    // Only a feed that confirms the checkpoint counts.
-    const { onEvent, onProgress } = options;
-    let events = 0;
-    const { record, failure } = await refreshIssuer(location, NOTHING_KNOWN, {
-      ...options,
-      onEvent(verified) {
-        events++;
-        onEvent?.(verified);
+  const { now, onEvent, onProgress, proofs = true, ...given } = options;
+  let events = 0;
+  const reading = {
+    ...given,
+    oneAnswer: true,
+    onEvent(verified: VerifiedEvent) {
+      events++;
+      onEvent?.(verified);
+    },
+    onProgress: (bytes: number, totalBytes: number | undefined) =>
+      onProgress?.(bytes, { events, totalBytes }),
+  };
+  const did = location.expectedIssuer ?? "";
+  const issuer = new KnownIssuer(
+    location,
+    new PinKeeper(did, { forgets: true }),
+    {
+      async refresh(issuer, now) {
+        const { keepOnly } = issuer;
+        const read = await refreshIssuer(issuer, { ...reading, now, keepOnly });
+        return read.observation;
       },
-      onProgress: (bytes, totalBytes) =>
-        onProgress?.(bytes, { events, totalBytes }),
-    });
-    if (failure !== undefined) throw failure.cause;
-    return withWarning(record.held!.observation!.verified);
-  }
-  const loaded = found?.loaded ?? await loadIssuer(location, options);
-  // Only the relationships of one subject are needed. A question with `at`
-  // needs all of them: it depends on all earlier versions of a relationship.
-  const keepOnly = at === undefined ? subject : undefined;
-  return withWarning(await verifyLoaded(loaded, options, { keepOnly }));
+      waiting: {
+        now: () => now,
+        limits: { maxWaiting: 1, maxWaitMs: MAX_TIMEOUT_MS },
+      },
+    },
+  );
+  const mayProve = location.reader.kind === "remote" && proofs &&
+    onEvent === undefined;
+  const { verified } = await observeIssuer(
+    issuer,
+    { subjects: [subject], asOf, at: at ?? null },
+    {
+      ...reading,
+      at: now,
+      bounds: { maxAgeMs: 0, minSequence: 0, graceMs: 0 },
+      proofs: mayProve ? "always" : "never",
+    },
+  );
+  return verified;
 }

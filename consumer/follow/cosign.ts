@@ -10,12 +10,13 @@ import {
   parseNote,
 } from "@sig/jose/proofs";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
-import { NOTHING_KNOWN } from "../memory/issuer_record.ts";
-import type { PinStore } from "../memory/sqlite_lines.ts";
+import { PinKeeper } from "../memory/keeper.ts";
 import type { ProvenLocation } from "../read/source.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
-import { refreshRemembered } from "./refresh_remembered.ts";
+import type { RecordStore } from "../store/record_store.ts";
+import { refreshIssuer } from "./observe.ts";
+import { FollowedIssuer } from "./reading.ts";
 
 /** Options of {@linkcode cosignCheckpoint}. */
 export interface CosignOptions
@@ -47,7 +48,7 @@ export interface Cosignature {
  * the pin, and as `checkIssuer`; `invalid_request` for an invalid name.
  */
 export async function cosignCheckpoint(
-  store: PinStore,
+  store: RecordStore,
   location: ProvenLocation,
   { key, name, ...options }: CosignOptions,
 ): Promise<Cosignature> {
@@ -57,9 +58,10 @@ export async function cosignCheckpoint(
       "Cannot cosign: a key's name has no white space and no plus sign",
     );
   }
-  let confirmed: string | undefined;
+  let confirmed = "";
   let size = 0;
-  const { failure } = await refreshRemembered(store, location, NOTHING_KNOWN, {
+  const keeper = new PinKeeper(location.expectedIssuer, { store });
+  await refreshIssuer(new FollowedIssuer(location, keeper), {
     ...options,
     full: true,
     checkpointPolicy: {},
@@ -68,9 +70,8 @@ export async function cosignCheckpoint(
       size = checkpoint.size;
     },
   });
-  if (failure !== undefined) throw failure.cause;
   const sha256 = createSha256();
-  const { text } = parseNote(confirmed!);
+  const { text } = parseNote(confirmed);
   const seconds = Math.floor(options.now.getTime() / 1000);
   const line = await cosignNote(sha256, text, name, key, seconds);
   const vkey = formatVerifierKey(sha256, {

@@ -44,13 +44,13 @@ import {
   statementsLine,
 } from "@sig/jose/recovery";
 import { decodeHex, encodeHex } from "@std/encoding/hex";
-import { ProofsOfFeed } from "./full_read.ts";
-import { canonical } from "../memory/pin.ts";
+import { IssuerProofs } from "./issuer_proofs.ts";
+import { canonical } from "../memory/keeper.ts";
 import type { Walk } from "../proofs/proof_files.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { signingKeys } from "./compare_proofs.ts";
-import { SubjectReplay, timeOf } from "./read_by_proof.ts";
+import { signingKeys } from "../memory/compare.ts";
+import { confirmedAt, SubjectReplay } from "./read_by_proof.ts";
 
 /** Maximum size of an evidence file in bytes (2 MiB). */
 export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
@@ -137,7 +137,7 @@ export async function makeEvidence(
 ): Promise<Evidence> {
   const require = parseRequirements(question.require);
   parseQuestion({ ...question, require });
-  const proofs = new ProofsOfFeed(location);
+  const proofs = new IssuerProofs(location);
   const loaded = await proofs.load(options);
   const { checkpoint, fault, files } = proofs;
   if (fault !== undefined) throw fault;
@@ -390,7 +390,7 @@ async function verify(
     type: "note",
     key: keys.resolve(kid),
   });
-  const signed_at = timeOf(checkpoint);
+  const signed_at = confirmedAt(checkpoint);
   return { evidence, checkpoint, kid, vkey, signed_at, voids };
 }
 

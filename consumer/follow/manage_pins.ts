@@ -1,58 +1,58 @@
 /** Lists, acknowledges and removes pins (docs/reference/command-line.md). @module */
 
-import { formatInstant, instantOf, isSigError, SigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
+import { encodeBase64 } from "@sig/jose/proofs";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
+import { PinKeeper } from "../memory/keeper.ts";
 import {
-  contradictionOf,
-  NOTHING_KNOWN,
-  type Refresh,
-} from "../memory/issuer_record.ts";
-import {
-  canonical,
-  decodePin,
-  type IssuerPin,
+  type KnownPin,
   type PinAcknowledgement,
   type PinIncident,
-  PINS,
-  type ProofPin,
+  type PinnedFeed,
+  type PinnedProof,
+  type PinnedRecovery,
+  type Seen,
   type SeenFeed,
-  type SeenProof,
-  type StoredPin,
+  type Served,
+  UNKNOWN,
 } from "../memory/pin.ts";
-import type { PinStore } from "../memory/sqlite_lines.ts";
-import {
-  type IssuerName,
-  locateIssuer,
-  type ProvenLocation,
-} from "../read/source.ts";
-import { listRecords } from "../store/record_store.ts";
-import { fetchedKeys } from "./check_continuity.ts";
-import { seenProof } from "./compare_proofs.ts";
-import { ProofsOfFeed } from "./full_read.ts";
+import { decodePin, PINS } from "../memory/pin_record.ts";
+import { acknowledge } from "../memory/transitions.ts";
+import { fetchedKeys, keysDigest } from "../memory/compare.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import { type IssuerName, locateIssuer } from "../read/source.ts";
+import { listRecords, type RecordStore } from "../store/record_store.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
-import {
-  refreshRemembered,
-  type RememberOptions,
-} from "./refresh_remembered.ts";
+import { refreshIssuer } from "./observe.ts";
+import { FollowedIssuer, type Found, timeOf } from "./reading.ts";
+import { readFeed } from "./refresh.ts";
 
-/** A pin with its incidents, as `sig pin show` prints it. */
+type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
+
+/**
+ * A pin with its incident, as `sig pin show` prints it. The members of the feed
+ * are null if only proofs were read.
+ */
 export interface PinRecord
-  extends Omit<IssuerPin, "sequence" | "bytes" | "prefix_sha256" | "proof"> {
-  /**
-   * Sequence of the last event; null if only proofs were read, like `bytes` and
-   * `prefix_sha256`.
-   */
-  readonly sequence: number | null;
-  /** Size of the feed in bytes. */
-  readonly bytes: number | null;
-  /** SHA-256 of the feed, hexadecimal. */
-  readonly prefix_sha256: string | null;
-  /** The remembered proof; null if none was used. */
-  readonly proof: ProofPin | null;
+  extends Nullable<Omit<PinnedFeed, "keys" | "compared_at">> {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** The keys that signed events, by kid; empty if only proofs were read. */
+  readonly keys: PinnedFeed["keys"];
+  /** When the issuer was first seen (RFC 3339). */
+  readonly first_seen: string;
+  /** When the issuer was last seen (RFC 3339). */
+  readonly last_seen: string;
+  /** The remembered proof; null if none was used. `seen` counts the events. */
+  readonly proof: Omit<PinnedProof, "seen"> & { readonly seen: number } | null;
+  /** What was seen with proofs: all events and the root of their tree. */
+  readonly seen: Seen | null;
+  /** The remembered recovery key; null if none is published. */
+  readonly recovery: PinnedRecovery | null;
   /** Keys that first signed while no proof was remembered. */
-  readonly key_added: readonly { readonly kid: string; readonly at: string }[];
+  readonly key_added: KnownPin["key_added"];
   /** The unresolved contradiction; null if there is none. */
   readonly incident: PinIncident | null;
   /**
@@ -75,7 +75,7 @@ const ANY_TIME = new Date(0);
  * @throws {SigError} `store_unavailable`.
  */
 export async function listPins(
-  store: PinStore,
+  store: RecordStore,
   onDamaged?: (issuer: string, error: SigError) => void,
 ): Promise<readonly PinRecord[]> {
   const found = new Map<string, PinRecord>();
@@ -96,15 +96,21 @@ export async function listPins(
  * @throws {SigError} `not_found`, `store_unavailable`.
  */
 export async function showPin(
-  store: PinStore,
+  store: RecordStore,
   issuer: string,
 ): Promise<PinRecord> {
-  const found = await store.get(PINS, issuer, ANY_TIME);
-  if (found === undefined) {
-    await store.lines?.requireForgotten(issuer);
-    throw notRemembered(issuer);
-  }
-  return pinRecordOf(await decodePin(store.place, issuer, found.text));
+  return pinRecordOf(
+    await requirePin(new PinKeeper(issuer, { store }), issuer),
+  );
+}
+
+async function requirePin(
+  keeper: PinKeeper,
+  issuer: string,
+): Promise<KnownPin> {
+  const { pin } = await keeper.read(ANY_TIME);
+  if (pin.status === "unknown") throw notRemembered(issuer);
+  return pin;
 }
 
 /**
@@ -113,13 +119,11 @@ export async function showPin(
  * @throws {SigError} `not_found`, `store_unavailable`.
  */
 export async function removePin(
-  store: PinStore,
+  store: RecordStore,
   issuer: string,
 ): Promise<void> {
-  const isRemoved = store.lines === undefined
-    ? await store.take(PINS, issuer, ANY_TIME) !== undefined
-    : await store.lines.remove(issuer);
-  if (!isRemoved) throw notRemembered(issuer);
+  const removed = await store.take(PINS, issuer, ANY_TIME);
+  if (removed === undefined) throw notRemembered(issuer);
 }
 
 /** Options of {@linkcode acknowledgePin}. */
@@ -143,76 +147,78 @@ export interface ServedHistory {
   /** The pin as it was before the issuer was read. */
   readonly remembered: PinRecord;
   /** The feed served now. */
-  readonly served: SeenFeed & {
+  readonly served: Omit<SeenFeed, "keys"> & {
+    /** The keys that signed its events, by kid. */
+    readonly keys: PinnedFeed["keys"];
     /** The sequence of the first event that differs; null if unknown. */
     readonly first_difference: number | null;
   };
 }
 
-/** The pin of an issuer compared with the feed served now. */
+/** The feed that an issuer serves now. */
+type ServedNow = Extract<Found, { readonly kind: "feed" }>;
+
+/** The pin of an issuer compared with the feed that is served now. */
 interface Comparison {
   /** The pin as it was before the issuer was read. */
-  readonly pin: PinRecord;
-  /** The code of the contradiction; null if the feed continues the pin. */
-  readonly contradiction: string | null;
-  /** The sequence of the first event that differs; null if unknown. */
-  readonly firstDifference: number | null;
-  /** The feed served now; null if it can't be read to its end. */
-  readonly served: SeenFeed | null;
+  readonly pin: KnownPin;
+  /** The contradiction; undefined if the feed continues the pin. */
+  readonly error: SigError | undefined;
 }
 
+/** Reads the whole feed, and records a contradiction. */
 async function compare(
-  store: PinStore,
-  location: ProvenLocation,
-  options: Omit<AcknowledgeOptions, "reason">,
+  keeper: PinKeeper,
+  location: IssuerLocation,
+  options: ReadingOptions,
 ): Promise<Comparison> {
-  const did = location.expectedIssuer;
-  const pin = await showPin(store, did);
-  const { failure, record } = await readWhole(store, location, options);
-  if (failure === undefined) {
-    const { sequence, prefix_sha256: sha256 } = record.held!.pin;
-    const served = { sequence, sha256, keys: pin.keys };
-    return { pin, contradiction: null, firstDifference: null, served };
+  const pin = await requirePin(keeper, location.expectedIssuer ?? "");
+  try {
+    const issuer = new FollowedIssuer(location, keeper);
+    await refreshIssuer(issuer, { ...options, full: true });
+    return { pin, error: undefined };
+  } catch (error) {
+    if (!isSigError(error) || error.category !== "conflict") throw error;
+    return { pin, error };
   }
-  const { cause, seen } = failure;
-  const contradiction = contradictionOf(cause);
-  if (contradiction === undefined) throw cause;
-  const { sequence = null } = (cause as SigError).context;
-  return {
-    pin,
-    contradiction,
-    firstDifference: sequence,
-    served: seen === undefined || isOfProof(seen) ? null : seen,
-  };
 }
 
-function isOfProof(seen: Seen | null | undefined): seen is SeenProof {
-  return seen !== null && seen !== undefined && "root" in seen;
+/**
+ * Reads the whole feed as if the issuer was unknown. Returns undefined if it
+ * can't be read to its end.
+ */
+async function readServed(
+  location: IssuerLocation,
+  options: ReadingOptions,
+): Promise<ServedNow> {
+  const start = { pin: UNKNOWN, copy: undefined, repeatedAt: undefined };
+  const { found } = await readFeed(location, start, options);
+  if (found.kind !== "feed") throw found.error;
+  return found;
 }
 
-/** Fetches the issuer's current checkpoint and keys. */
-async function shownProof(
-  location: ProvenLocation,
-  options: LoadIssuerOptions & { readonly now: Date },
-): Promise<SeenProof> {
-  const proofs = new ProofsOfFeed(location);
-  const { keys } = await proofs.load(options);
-  const { checkpoint } = proofs;
-  return await seenProof({ keys: await fetchedKeys(keys), checkpoint });
+type ReadingOptions = Omit<AcknowledgeOptions, "reason" | "expect" | "confirm">;
+
+/** Returns whether a feed is exactly what an incident saw. */
+async function isRecorded(
+  { copy: { keys, sha256, events }, copy, proof }: ServedNow,
+  seen: Served | null,
+): Promise<boolean> {
+  if (seen?.keys !== keysDigest(await fetchedKeys(keys))) return false;
+  if ("sha256" in seen) {
+    return seen.sha256 === sha256 && seen.sequence === events;
+  }
+  const root = copy.verification.tree?.root;
+  if (seen.size !== events || root === undefined) return false;
+  if (seen.root !== encodeBase64(root)) return false;
+  // The state of the checkpoint was confirmed by the feed.
+  return seen.state === null ||
+    (proof?.size === events && proof.state === seen.state);
 }
-
-type Seen = SeenFeed | SeenProof;
-
-function isSame(a: Seen | null | undefined, b: typeof a): boolean {
-  return !!a && !!b && canonical(a) === canonical(b);
-}
-
-/** Maximum number of acknowledgements that are kept. */
-const MAX_ACKNOWLEDGED = 20;
 
 /**
  * Accepts the history that an issuer serves now: verifies the whole feed, and
- * replaces the remembered history. Accepts only the feed that the incident
+ * replaces the remembered history. Accepts only the history that the incident
  * recorded, or the feed with the SHA-256 `expect`, because the issuer may serve
  * a different one since. The contradiction, the time and the reason are kept.
  *
@@ -221,75 +227,68 @@ const MAX_ACKNOWLEDGED = 20;
  * of verification: a faulty feed can't be accepted.
  */
 export async function acknowledgePin(
-  store: PinStore,
+  store: RecordStore,
   issuer: string | IssuerName,
   { reason, expect, confirm, ...options }: AcknowledgeOptions,
 ): Promise<PinRecord> {
   const location = locateIssuer(issuer, options);
-  const comparison = await compare(store, location, options);
-  const { served, contradiction, pin: remembered } = comparison;
-  const isExpected = contradiction === null ||
+  const keeper = new PinKeeper(location.expectedIssuer, { store });
+  const { pin, error } = await compare(keeper, location, options);
+  const served = await readServed(location, options);
+  const { sequence, prefix_sha256: sha256, keys } = served.feed;
+  const incident = pin.status === "contradicted" ? pin.incident : null;
+  const isExpected = error === undefined ||
     (expect === undefined
-      ? isSame(
-        isOfProof(remembered.incident?.seen)
-          ? await shownProof(location, options)
-          : served,
-        remembered.incident?.seen,
-      )
-      : expect.toLowerCase() === served?.sha256);
-  if (served === null || !isExpected) throw notConfirmed(comparison, expect);
-  const first_difference = comparison.firstDifference;
-  await confirm?.({ remembered, served: { ...served, first_difference } });
-  const at = formatInstant(instantOf(options.now));
-  const code = contradiction ?? remembered.inconsistency;
-  const { record } = await readWhole(store, location, {
-    ...options,
-    accept(before, found, changed) {
-      if (before === undefined) throw notRemembered(location.expectedIssuer);
-      const known = found.known!;
-      if (known.pin.prefix_sha256 !== served.sha256) {
-        throw notConfirmed(comparison, expect);
-      }
-      const { pin, key_added = [], rewritten_from } = before;
-      const isSame = contradiction === null;
-      const first = changed ?? first_difference ?? 1;
-      const acknowledged = [...before.acknowledged, { at, reason, code }];
-      return {
-        ...found,
-        known: {
-          ...known,
-          key_added,
-          pin: isSame ? pin : { ...known.pin, first_seen: pin.first_seen },
-          acknowledged: acknowledged.slice(-MAX_ACKNOWLEDGED),
-          rewritten_from: isSame ? rewritten_from : [...rewritten_from, first],
-        },
-      };
+      ? await isRecorded(served, incident?.seen ?? null)
+      : expect.toLowerCase() === sha256);
+  if (!isExpected) throw notConfirmed({ pin, error }, served, expect);
+  const first = error?.context.sequence;
+  await confirm?.({
+    remembered: pinRecordOf(pin),
+    served: {
+      sequence,
+      sha256,
+      keys,
+      first_difference: typeof first === "number" ? first : null,
     },
   });
-  return pinRecordOf(record.known!);
-}
-
-/** Reads the whole feed, without the stored lines, which may be damaged. */
-function readWhole(
-  store: PinStore,
-  location: ProvenLocation,
-  options: RememberOptions,
-): Promise<Refresh> {
-  const read = { ...options, full: true };
-  return refreshRemembered(store, location, NOTHING_KNOWN, read);
+  const at = timeOf(options.now);
+  const code = error?.code ?? pin.inconsistency;
+  const accepted = await keeper.repeat(async () => {
+    const before = await keeper.read(options.now);
+    if (before.pin.status === "unknown") throw notRemembered(pin.issuer);
+    const after = acknowledge(before.pin, {
+      ...{ at, reason, code, issuer: pin.issuer },
+      feed: served.feed,
+      proof: served.proof,
+      addedKids: [],
+      changedFrom: error === undefined
+        ? null
+        : typeof first === "number"
+        ? first
+        : 1,
+    });
+    return await keeper.write(before, after, options.now);
+  });
+  return accepted.pin.status === "unknown"
+    ? pinRecordOf(pin)
+    : pinRecordOf(accepted.pin);
 }
 
 function notConfirmed(
-  { served, contradiction, pin }: Comparison,
+  { error, pin }: Comparison,
+  { feed: { sequence, prefix_sha256: sha256 } }: ServedNow,
   expect: string | undefined,
 ): SigError {
-  const seen = pin.incident?.seen;
-  const recorded = isOfProof(seen) ? seen.root : seen?.sha256;
-  const why = served === null
-    ? "what is served now can't be read to its end"
-    : expect !== undefined
-    ? `the feed that is served now has the SHA-256 ${served.sha256}`
-    : recorded === undefined
+  const seen = pin.status === "contradicted" ? pin.incident.seen : null;
+  const recorded = seen === null
+    ? null
+    : "sha256" in seen
+    ? seen.sha256
+    : seen.root;
+  const why = expect !== undefined
+    ? `the feed that is served now has the SHA-256 ${sha256}`
+    : recorded === null
     ? "the history that is served now was not recorded before"
     : "the history that is served now differs from the recorded incident";
   return new SigError(
@@ -297,46 +296,38 @@ function notConfirmed(
     `Cannot accept history: ${why}`,
     {
       context: {
-        reason: contradiction ?? "feed_rewritten",
-        ...(served === null ? {} : {
-          served_sha256: served.sha256,
-          served_sequence: served.sequence,
-        }),
-        ...(recorded === undefined ? {} : { recorded_sha256: recorded }),
-        hint: served === null
-          ? "Try again when the issuer's feed can be read."
-          : `Ask the issuer. If this history is right, repeat with --expect ${served.sha256}`,
+        reason: error?.code ?? "feed_rewritten",
+        served_sha256: sha256,
+        served_sequence: sequence,
+        ...(recorded === null ? {} : { recorded_sha256: recorded }),
+        hint:
+          `Ask the issuer. If this history is right, repeat with --expect ${sha256}`,
       },
     },
   );
 }
 
-function pinRecordOf(
-  { pin, incident, last_contradiction, acknowledged, ...stored }: StoredPin,
-): PinRecord {
-  const { proof, ...read } = pin;
-  const { last_seen = read.last_seen, ...shown } = proof ?? {};
+function pinRecordOf(pin: KnownPin): PinRecord {
+  const { feed, proof } = pin;
   return {
-    ...read,
-    ...(stored.unread ? UNREAD : {}),
-    last_seen: last_seen > read.last_seen ? last_seen : read.last_seen,
-    incident,
-    inconsistency: last_contradiction,
-    acknowledged,
-    proof: proof === undefined ? null : shown as ProofPin,
-    key_added: stored.key_added ?? [],
+    issuer: pin.issuer,
+    sequence: feed?.sequence ?? null,
+    bytes: feed?.bytes ?? null,
+    prefix_sha256: feed?.prefix_sha256 ?? null,
+    last_event_id: feed?.last_event_id ?? null,
+    keys: feed?.keys ?? {},
+    etag: feed?.etag ?? null,
+    first_seen: pin.first_seen,
+    last_seen: pin.last_seen,
+    incident: pin.status === "contradicted" ? pin.incident : null,
+    inconsistency: pin.inconsistency,
+    acknowledged: pin.acknowledged,
+    proof: proof && { ...proof, seen: proof.seen.size },
+    recovery: pin.recovery,
+    key_added: pin.key_added,
+    seen: proof?.seen ?? null,
   };
 }
-
-/** The null members of a pin whose feed was not read. */
-const UNREAD = {
-  sequence: null,
-  bytes: null,
-  prefix_sha256: null,
-  last_event_id: null,
-  etag: null,
-  keys: {},
-};
 
 function notRemembered(issuer: string): SigError {
   return new SigError(

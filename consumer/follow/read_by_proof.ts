@@ -14,7 +14,6 @@ import {
   isUpsert,
   parseEventPayload,
   Replay,
-  type SigError,
   type SigMetadata,
   type Warning,
 } from "@sig/core";
@@ -24,40 +23,46 @@ import {
   createSha256,
   decodeBase64,
   encodeBase64,
+  leafHash,
   type OpenedCheckpoint,
   proofInvalid,
   subjectKey,
+  TreeHasher,
 } from "@sig/jose/proofs";
-import { RefreshFailure } from "../memory/issuer_record.ts";
-import { type IssuerPin, namePin, type ProofMemory } from "../memory/pin.ts";
 import {
-  PartialHistory,
-  replayFrom,
-  type StatePart,
-} from "../memory/partial_history.ts";
+  type FetchedKeys,
+  fetchedKeys,
+  findContradiction,
+  keysDigest,
+  MAX_PROOF_KEYS,
+  pinnedHashes,
+} from "../memory/compare.ts";
+import {
+  type KnownPin,
+  nameKids,
+  type Pin,
+  type PinnedProof,
+  type Seen,
+  type SeenProof,
+  shortenKids,
+} from "../memory/pin.ts";
+import { PartialHistory, replayFrom } from "../proofs/partial_history.ts";
+import type { ProofFiles } from "../proofs/proof_files.ts";
+import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import { type IssuerLocation, readAll } from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
-import {
-  contradictionOfProofs,
-  MAX_REMEMBERED_KEYS,
-  proofOf,
-  seenProof,
-} from "./compare_proofs.ts";
-import { fetchedKeys, rolledBack } from "./check_continuity.ts";
-import { type LoadProofsOptions, ProofsOfFeed } from "./full_read.ts";
-import type { ProofFiles } from "../proofs/proof_files.ts";
+import type { StatePart } from "./bounds.ts";
+import { IssuerProofs, type LoadProofsOptions } from "./issuer_proofs.ts";
+import type { Found, Part } from "./reading.ts";
 
 /** Maximum size of a tail; above it, the feed is read. */
 const MAX_TAIL_BYTES = 1024 * 1024;
 
-/** Maximum number of attempts: an issuer may be publishing during a read. */
-const ATTEMPTS = 2;
-
 interface ProofOptions extends LoadProofsOptions {
-  readonly pin?: IssuerPin | undefined;
+  readonly pin: Pin;
 }
 
 /** A question that can be answered by proof. */
@@ -66,18 +71,6 @@ export interface ProofQuestion {
   readonly asOf?: number | undefined;
   /** Whether the question may be about a past time. */
   readonly isPast: boolean;
-}
-
-/** A valid proof; the state has only the subject's relationships. */
-export interface Proven {
-  readonly verified: VerifiedIssuer;
-  readonly memory: ProofMemory;
-}
-
-/** The result without a proof; the caller must read the feed. */
-export interface Unproven {
-  readonly loaded: LoadedIssuer;
-  readonly warning?: Warning;
 }
 
 /**
@@ -100,96 +93,202 @@ export function provableQuestion(
     : undefined;
 }
 
+type FoundByProof = Extract<
+  Found,
+  {
+    readonly kind:
+      | "proof"
+      | "unproven"
+      | "contradiction"
+      | "fault"
+      | "unreachable";
+  }
+>;
+
 /**
  * Reads one subject's relationships by proof. A broken proof or a missing file
  * never means that there is no relationship: the caller must then read the
  * feed.
  *
- * @throws {SigError} if the issuer's documents can't be read or are invalid.
- * @throws {RefreshFailure} for a contradiction to the pin.
+ * @throws any error that is not the issuer's.
  */
 export async function readByProof(
   location: IssuerLocation,
   question: ProofQuestion,
   options: ProofOptions,
-): Promise<Proven | Unproven> {
-  for (let attempt = 1;; attempt++) {
-    const proofs = new ProofsOfFeed(location);
-    const loaded = await proofs.load(options);
-    try {
-      return await prove(proofs, loaded, question, options);
-    } catch (error) {
-      const isLast = attempt === ATTEMPTS;
-      if (error instanceof RefreshFailure) {
-        // A key rotation may be in progress; all other contradictions are
-        // permanent.
-        const mayPass = isSigError(error.cause, "key_not_introduced");
-        if (!mayPass || isLast) throw error;
-        continue;
-      }
-      if (!isSigError(error)) throw error;
-      const { code } = error;
-      // A slow server gets no second request.
-      if (isLast || code === "fetch_timeout") return notUsed(loaded, code);
-    }
-  }
+): Promise<FoundByProof> {
+  const first = await readOnce(location, question, options);
+  // The issuer may be publishing, or rotating a key. All other contradictions
+  // are permanent, and a slow server gets no second request.
+  const mayPass = first.kind === "contradiction"
+    ? first.error.code === "key_not_introduced"
+    : first.kind === "unproven" && first.warning !== undefined &&
+      first.warning.detail !== "fetch_timeout";
+  return mayPass ? await readOnce(location, question, options) : first;
 }
 
-function notUsed(loaded: LoadedIssuer, detail: string): Unproven {
-  return { loaded, warning: { code: "proof_not_used", detail } };
-}
-
-async function prove(
-  proofs: ProofsOfFeed,
-  loaded: LoadedIssuer,
+async function readOnce(
+  location: IssuerLocation,
   question: ProofQuestion,
   options: ProofOptions,
-): Promise<Proven | Unproven> {
+): Promise<FoundByProof> {
+  const documents = new IssuerDocuments(location.reader, NO_DOCUMENTS);
+  const proofs = new IssuerProofs({ ...location, reader: documents });
+  let loaded: LoadedIssuer;
+  try {
+    loaded = await proofs.load(options);
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    const isUnreachable = error.category === "unavailable";
+    return { kind: isUnreachable ? "unreachable" : "fault", error };
+  }
+  const found = await prove(proofs, loaded, question, options)
+    .catch((error: unknown) => {
+      if (!isSigError(error)) throw error;
+      return notUsed(error.code);
+    });
+  return found.kind === "unproven"
+    ? { ...found, again: documents.again() }
+    : found;
+}
+
+interface Unproven {
+  readonly kind: "unproven";
+  readonly warning?: Warning;
+}
+
+function notUsed(detail: string): Unproven {
+  return { kind: "unproven", warning: { code: "proof_not_used", detail } };
+}
+
+/** The feed must be read, which is no reason for a warning. */
+const UNPROVEN: Unproven = { kind: "unproven" };
+
+async function prove(
+  proofs: IssuerProofs,
+  loaded: LoadedIssuer,
+  question: ProofQuestion,
+  { pin: stored, now, limits }: ProofOptions,
+): Promise<Unproven | Exclude<FoundByProof, { readonly kind: "unproven" }>> {
   const { checkpoint, fault, files } = proofs;
-  const { pin: stored, now } = options;
-  // The issuer publishes no proofs, and none are remembered.
-  if (files === undefined && stored === undefined) return { loaded };
   const keys = await fetchedKeys(loaded.keys);
-  const pin = stored && await namePin(stored, keys.published);
-  const known = pin?.proof;
-  const contradicted = async (error: SigError) =>
-    new RefreshFailure(error, { seen: await seenProof({ keys, checkpoint }) });
-  const error = pin && contradictionOfProofs(pin, { keys, checkpoint });
-  if (error !== undefined) throw await contradicted(error);
+  const pin = stored.status === "unknown"
+    ? undefined
+    : await nameKids(stored, keys.published.keys());
+  const early = pin && findContradiction(pin, { keys, checkpoint });
+  if (early !== undefined) {
+    const served = servedOf(keys, checkpoint);
+    return { kind: "contradiction", error: early, served };
+  }
   if (fault !== undefined) throw fault;
-  if (checkpoint === undefined || files === undefined) return { loaded };
+  if (checkpoint === undefined || files === undefined) return UNPROVEN;
   const { size } = checkpoint;
-  const { subject, asOf = 0 } = question;
-  if (keys.authorized.size > MAX_REMEMBERED_KEYS) {
-    const why = `over ${MAX_REMEMBERED_KEYS} keys may sign events, and so ` +
-      "many are not remembered";
-    return notUsed(loaded, why);
+  const { subject, asOf = 0, isPast } = question;
+  if (keys.usable.size > MAX_PROOF_KEYS) {
+    return notUsed(
+      `over ${MAX_PROOF_KEYS} keys may sign events, and so many are not ` +
+        "remembered",
+    );
   }
-  if (size === 0 || asOf > size) return { loaded };
-  if (known !== undefined && size > known.size) {
-    await requireContinued(files, known, checkpoint);
-  }
+  if (size === 0 || asOf > size) return UNPROVEN;
   const [{ end }, tail] = await Promise.all([
     files.walk(checkpoint.state, subject),
     readTail(loaded, checkpoint),
+    pin && requireContinued(files, pin, checkpoint),
   ]);
-  if (tail === undefined) return { loaded };
+  if (tail === undefined) return UNPROVEN;
   const key = subjectKey(createSha256(), subject);
-  if (end?.kind === "too_large" && sameBytes(end.key, key)) return { loaded };
+  if (end?.kind === "too_large" && sameBytes(end.key, key)) return UNPROVEN;
   const lines = end?.kind === "lines"
     ? end.subjects.find((each) => sameBytes(each.key, key))?.lines ?? []
     : [];
-  const replay = new SubjectReplay(loaded, question, options);
+  const replay = new SubjectReplay(loaded, question, { now, limits });
   for (const { bytes } of lines) await replay.addOwn(bytes, size);
-  if (!await replay.addTail(tail.lines, size)) return { loaded };
-  const seen = size + tail.lines.length;
-  if (known !== undefined && seen < known.seen) {
-    throw await contradicted(rolledBack(known.seen, seen));
+  if (!await replay.addTail(tail.lines, size)) return UNPROVEN;
+  const history = await historyOf(files, checkpoint, tail.lines);
+  const events = size + tail.lines.length;
+  const late = pin && findContradiction(pin, {
+    keys,
+    checkpoint,
+    events,
+    hashesAt: history.hashesAt,
+  });
+  if (late !== undefined) {
+    const served = {
+      ...servedOf(keys, checkpoint),
+      size: events,
+      root: history.seen.root,
+      ...(tail.lines.length > 0 && { state: null }),
+    };
+    return { kind: "contradiction", error: late, served };
   }
-  const last_seen = formatInstant(instantOf(now));
+  const { seen } = history;
+  const proof: PinnedProof = {
+    ...pinnedHashes(checkpoint),
+    seen,
+    keys: await shortenKids(keys.usable),
+  };
+  const ownBytes = lines.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const part: Part = {
+    ...{ kind: "part", events, seen, observedAt: now, subject, isPast, size },
+    checkpoint,
+    feedBytes: checkpoint.bytes,
+    heldBytes: 1024 + 2 * ownBytes,
+    observation: {
+      observedAt: now,
+      continuity: pin === undefined ? "first_seen" : "consistent",
+      verified: verifiedBy(loaded, checkpoint, replay, tail),
+    },
+  };
+  return { kind: "proof", part, proof };
+}
+
+function servedOf(
+  keys: FetchedKeys,
+  checkpoint: OpenedCheckpoint | undefined,
+): SeenProof {
+  const none = { size: null, root: null, state: null };
+  const hashes = checkpoint === undefined ? none : pinnedHashes(checkpoint);
+  return { ...hashes, keys: keysDigest(keys) };
+}
+
+/**
+ * Identifies everything that was seen: the checkpoint's events and the tail,
+ * whose lines continue the checkpoint's tree.
+ *
+ * @throws {SigError} `proof_invalid` if the tiles are not those of the
+ * checkpoint, and the errors of reading them.
+ */
+async function historyOf(
+  files: ProofFiles,
+  { size, root }: OpenedCheckpoint,
+  tail: readonly Uint8Array[],
+): Promise<{
+  readonly seen: Seen;
+  hashesAt(events: number): { readonly root: Uint8Array } | undefined;
+}> {
+  const roots = [root];
+  if (tail.length > 0) {
+    const sha256 = createSha256();
+    const tree = new TreeHasher(
+      sha256,
+      size,
+      await files.peaks({ size, root }),
+    );
+    for (const line of tail) {
+      tree.add(leafHash(sha256, line));
+      roots.push(tree.root());
+    }
+  }
   return {
-    verified: verifiedBy(loaded, checkpoint, replay, tail),
-    memory: { ...proofOf(checkpoint, keys), seen, last_seen },
+    seen: {
+      size: size + tail.length,
+      root: encodeBase64(roots.at(-1) ?? root),
+    },
+    hashesAt(events) {
+      const found = roots[events - size];
+      return found && { root: found };
+    },
   };
 }
 
@@ -256,22 +355,28 @@ function verifiedBy(
       root: encodeBase64(checkpoint.root),
       state: encodeBase64(checkpoint.state),
       kid: checkpoint.kids[0]!,
-      signed_at: timeOf(checkpoint),
+      signed_at: confirmedAt(checkpoint),
       tail: tail.lines.length,
     },
   };
 }
 
 /**
+ * Requires that a larger checkpoint continues everything that was seen. A
+ * smaller or equal one is compared by the lines of the tail.
+ *
  * @throws {SigError} `proof_invalid` if the tiles don't prove it; the feed is
  * then read.
  */
 async function requireContinued(
   files: ProofFiles,
-  { size, root }: ProofMemory,
+  { proof }: KnownPin,
   checkpoint: OpenedCheckpoint,
 ): Promise<void> {
-  const before = { size, root: decodeBase64(root) ?? new Uint8Array() };
+  if (proof === null) return;
+  const { size, root } = proof.seen.root === null ? proof : proof.seen;
+  if (checkpoint.size <= size) return;
+  const before = { size, root: decodeBase64(root ?? "") ?? new Uint8Array() };
   if (await files.isContinued(before, checkpoint)) return;
   throw proofInvalid(`the tiles don't continue the first ${size} events`);
 }
@@ -280,7 +385,7 @@ async function requireContinued(
  * Returns when the issuer last confirmed a checkpoint as the newest (RFC 3339);
  * null if not stated.
  */
-export function timeOf({ time }: OpenedCheckpoint): string | null {
+export function confirmedAt({ time }: OpenedCheckpoint): string | null {
   return time === null
     ? null
     : formatInstant({ seconds: time, nanoseconds: 0 });
@@ -329,7 +434,7 @@ export class SubjectReplay {
   constructor(
     loaded: SubjectIssuer,
     question: ProofQuestion,
-    { now, limits = DEFAULT_LIMITS }: Pick<ProofOptions, "now" | "limits">,
+    { now, limits = DEFAULT_LIMITS }: Pick<LoadProofsOptions, "now" | "limits">,
   ) {
     this.#loaded = loaded;
     this.#question = question;

@@ -6,16 +6,15 @@ import {
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
-import { type IssuerRecord, NOTHING_KNOWN } from "../memory/issuer_record.ts";
-import { type IssuerPin, newPin, shortOrNull } from "../memory/pin.ts";
-import type { PinStore } from "../memory/sqlite_lines.ts";
-import type { ProvenLocation } from "../read/source.ts";
+import { PinKeeper } from "../memory/keeper.ts";
+import { type Pin, shortOrNull, UNKNOWN } from "../memory/pin.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { SignatureWorkers } from "../verify/signature_workers.ts";
 import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
-import { refreshIssuer } from "./refresh.ts";
-import { refreshRemembered } from "./refresh_remembered.ts";
+import type { RecordStore } from "../store/record_store.ts";
+import { refreshIssuer } from "./observe.ts";
+import { FollowedIssuer } from "./reading.ts";
 import {
   type CursorHistory,
   type CursorPosition,
@@ -61,7 +60,7 @@ export interface WatchIssuerOptions
    * The store of the cursor, and of the pin of an issuer whose origin is
    * proven.
    */
-  readonly pins?: PinStore | undefined;
+  readonly pins?: RecordStore | undefined;
   /** With `pins`: whether an issuer without a pin is an error. */
   readonly requirePin?: boolean | undefined;
 }
@@ -115,7 +114,12 @@ export async function* watchIssuer(
   if (from !== undefined && cursor.at !== undefined) {
     throw cursorExists(cursor.name, cursor.at.sequence);
   }
-  const feed = new WatchedFeed(location, options, cursor.at?.pin ?? null);
+  const feed = new WatchedFeed(
+    location,
+    options,
+    place,
+    cursor.at?.pin ?? UNKNOWN,
+  );
   const stop = new Promise<undefined>((resolve) => {
     if (signal?.aborted) resolve(undefined);
     signal?.addEventListener("abort", () => resolve(undefined), { once: true });
@@ -222,32 +226,26 @@ interface Read {
 }
 
 class WatchedFeed {
-  readonly #location: IssuerLocation;
   readonly #options: WatchIssuerOptions;
-  readonly #store: PinStore | undefined;
+  readonly #issuer: FollowedIssuer;
+  readonly #isStored: boolean;
   readonly #workers = new SignatureWorkers();
-  #record: IssuerRecord;
 
   /**
-   * @param pin The pin to compare the feed with if no store remembers its
+   * @param begin The pin to compare the feed with if no store remembers its
    * issuer.
    */
   constructor(
     location: IssuerLocation,
     options: WatchIssuerOptions,
-    pin: IssuerPin | null,
+    place: string,
+    begin: Pin,
   ) {
-    this.#location = location;
     this.#options = options;
-    this.#store = isProven(location) ? options.pins : undefined;
-    const known = pin === null ? undefined : newPin(pin, {
-      place: location.metadataRef,
-      source: "https",
-      public_only: true,
-      policy: "",
-      compared_at: pin.last_seen,
-    });
-    this.#record = { ...NOTHING_KNOWN, known };
+    const store = isProven(location) ? options.pins : undefined;
+    this.#isStored = store !== undefined;
+    const keeper = new PinKeeper(place, { store, begin });
+    this.#issuer = new FollowedIssuer(location, keeper);
   }
 
   /** Reads the events after the cursor, or those of a new cursor. */
@@ -265,16 +263,16 @@ class WatchedFeed {
     if (cursor === undefined && from !== undefined && from > last + 1) {
       throw beyondFeed(from, last);
     }
-    const { known, text } = this.#record;
-    const rewritten = known?.rewritten_from ?? [];
-    const history = known && text !== undefined
-      ? { first_seen: known.pin.first_seen, rewrites: rewritten.length }
+    const kept = await this.#issuer.keeper.read(this.#options.now());
+    const known = kept.pin.status === "unknown" ? null : kept.pin;
+    const history = known !== null && this.#isStored
+      ? { first_seen: known.first_seen, rewrites: known.rewrites }
       : undefined;
     if (cursor !== undefined) {
       requireSame(cursor, found);
-      requireSameHistory(cursor, history, rewritten);
+      requireSameHistory(cursor, history, known?.rewritten_from ?? []);
     }
-    const pin = this.#store === undefined ? known?.pin ?? null : null;
+    const pin = this.#isStored ? null : known;
     const start = Math.min(after, last);
     const startId = start === last
       ? lastEventId
@@ -297,8 +295,7 @@ class WatchedFeed {
 
   async #read(after: number, full: boolean): Promise<Read> {
     const events = new Map<number, VerifiedEvent>();
-    const location = this.#location;
-    const options = {
+    const { copy } = await refreshIssuer(this.#issuer, {
       ...this.#options,
       workers: this.#workers,
       now: this.#options.now(),
@@ -308,23 +305,13 @@ class WatchedFeed {
         if (sequence >= after) events.set(sequence, verified);
       },
       full,
-    };
-    const before = this.#record;
-    const { record, failure } = this.#store !== undefined && isProven(location)
-      ? await refreshRemembered(this.#store, location, before, options)
-      : await refreshIssuer(
-        location,
-        full ? { ...before, held: undefined } : before,
-        options,
-      );
-    this.#record = record;
-    if (failure !== undefined) throw failure.cause;
-    const { sequence, last_event_id } = record.held!.pin;
-    return { last: sequence, lastEventId: last_event_id, events };
+    });
+    const { events: last, verification: { lastEventId } } = copy;
+    return { last, lastEventId: shortOrNull(lastEventId), events };
   }
 }
 
-function isProven(location: IssuerLocation): location is ProvenLocation {
+function isProven(location: IssuerLocation): boolean {
   return location.expectedIssuer !== undefined;
 }
 
@@ -369,8 +356,11 @@ function requireSameHistory(
 ): void {
   // Acknowledgements were removed with an earlier pin.
   if (seen === undefined || seen.first_seen !== now?.first_seen) return;
-  const since = rewrittenFrom.slice(seen.rewrites);
-  if (since.every((first) => first > sequence)) return;
+  // Only the latest are kept; of those before, any may have changed all events.
+  const dropped = now.rewrites - rewrittenFrom.length;
+  const since = rewrittenFrom.slice(Math.max(0, seen.rewrites - dropped));
+  const isKnown = seen.rewrites >= dropped;
+  if (isKnown && since.every((first) => first > sequence)) return;
   throw new SigError(
     "feed_rewritten",
     `Cannot watch: events up to ${sequence} were seen, and a history that ` +

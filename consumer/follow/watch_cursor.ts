@@ -1,15 +1,14 @@
 /** The position of a watcher in a feed (docs/reference/command-line.md). @module */
 
 import { SigError } from "@sig/core";
+import { type KnownPin, sha256Hex } from "../memory/pin.ts";
 import {
   CURSORS,
-  decodeChecked,
-  encodeChecked,
-  type IssuerPin,
-  sha256Hex,
-} from "../memory/pin.ts";
-import type { PinStore } from "../memory/sqlite_lines.ts";
-import { storeUnavailable } from "../store/record_store.ts";
+  decodeRecord,
+  encodeRecord,
+  upgradedPin,
+} from "../memory/pin_record.ts";
+import { type RecordStore, storeUnavailable } from "../store/record_store.ts";
 
 /** The hint if the history no longer has events that were already yielded. */
 export const START_OVER =
@@ -30,7 +29,7 @@ export interface CursorPosition {
   /** The event's `event_id`; null if unknown. */
   readonly event_id: string | null;
   /** The pin of a feed whose issuer is not in the store; otherwise null. */
-  readonly pin: IssuerPin | null;
+  readonly pin: KnownPin | null;
   /** The history of a feed whose issuer is in the store. */
   readonly history?: CursorHistory | undefined;
 }
@@ -53,7 +52,7 @@ interface WatchCursor {
  * @throws {SigError} `invalid_request`, `store_unavailable`.
  */
 export async function openCursor(
-  store: PinStore | undefined,
+  store: RecordStore | undefined,
   name: string,
   place: string,
   now: () => Date,
@@ -69,13 +68,14 @@ export async function openCursor(
   const id = `${name}:${await sha256Hex(place)}`;
   const stored = await store?.get(CURSORS, id, now());
   let at = stored &&
-    await decodeChecked({ kind: CURSORS, id }, stored.text) as
+    await decodeRecord({ kind: CURSORS, id }, stored.text) as
       | CursorPosition
       | undefined;
-  if (stored !== undefined && at === undefined) {
+  if (store !== undefined && stored !== undefined && at === undefined) {
     const why = `the cursor ${name} is damaged`;
-    throw storeUnavailable(store!.place, why, undefined, START_OVER);
+    throw storeUnavailable(store.place, why, undefined, START_OVER);
   }
+  if (at?.pin) at = { ...at, pin: upgradedPin(at.pin) };
   let version = stored?.version ?? null;
   return {
     name,
@@ -85,7 +85,7 @@ export async function openCursor(
     async move(to) {
       at = to;
       if (store === undefined) return;
-      const text = await encodeChecked({ kind: CURSORS, id }, to);
+      const text = await encodeRecord({ kind: CURSORS, id }, to);
       const time = now();
       const record = { text, expiresAtMs: null };
       const isMoved = await store.put(CURSORS, id, record, version, time);

@@ -17,7 +17,7 @@ import { type FetchPolicy, fetchPolicyOf } from "../fetch/fetch_options.ts";
 import { postText } from "../fetch/guarded_fetch.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { ProofsOfFeed } from "./full_read.ts";
+import { IssuerProofs } from "./issuer_proofs.ts";
 
 /** A witness, as published by its operator. */
 export interface Witness {
@@ -63,7 +63,7 @@ export async function requestCosignature(
   { url, key }: Witness,
   options: RequestCosignatureOptions,
 ): Promise<string> {
-  const proofs = new ProofsOfFeed(location);
+  const proofs = new IssuerProofs(location);
   await proofs.load(options);
   const { checkpoint, fault, files } = proofs;
   if (fault !== undefined) throw fault;

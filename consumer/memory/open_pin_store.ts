@@ -9,7 +9,9 @@ import {
 import { type RecordStore, storeUnavailable } from "../store/record_store.ts";
 import { SqliteFile } from "../store/sqlite_file.ts";
 import { keepRecordsInSqlite, RECORD_TABLE } from "../store/sqlite_records.ts";
-import { LINE_TABLES, type PinStore, SqliteLines } from "./sqlite_lines.ts";
+
+/** A store of pins; any record store is one. */
+export type PinStore = RecordStore;
 
 /**
  * Opens a pin store by its location: the path of a file (SQLite), `kv:PATH`
@@ -67,13 +69,22 @@ async function open(
   const file = SqliteFile.open(text, {
     // "SIGp"
     applicationId: 0x53494770,
-    version: 2,
-    tables: RECORD_TABLE + LINE_TABLES,
+    version: 3,
+    tables: RECORD_TABLE,
+    upgrade: { from: 2, run: dropLines },
   }, shown.unavailable);
-  return shown.opened({
-    ...keepRecordsInSqlite(file, shown.place),
-    lines: new SqliteLines(file),
-  });
+  return shown.opened(keepRecordsInSqlite(file, shown.place));
+}
+
+/**
+ * Drops the tables of version 2 that kept the lines of feeds. The pins stay, and
+ * are read as they are (`pin_record.ts`).
+ */
+function dropLines(file: SqliteFile): void {
+  const tables = file.sql(
+    "SELECT name FROM sqlite_schema WHERE type='table' AND (name IN ('feed', 'attachment') OR name GLOB 'event_[0-9]*' OR name GLOB 'subject_[0-9]*')",
+  ).all();
+  for (const { name } of tables) file.exec(`DROP TABLE "${name}"`);
 }
 
 /**

@@ -9,8 +9,8 @@ import { tempFolder } from "../../tests/kit/process.ts";
 import { testRecordStoreContract } from "../store/testing.ts";
 import { openTwice, writeKv } from "../testdata/stores.ts";
 import { openPinStore } from "./open_pin_store.ts";
-import { PINS } from "./pin.ts";
-import type { PinStore } from "./sqlite_lines.ts";
+import { PINS } from "./pin_record.ts";
+import type { PinStore } from "./open_pin_store.ts";
 
 testRecordStoreContract(
   "sqlite",
@@ -60,8 +60,6 @@ Deno.test("the path of a server's file is shown only to the operator", async () 
   const work: readonly (() => Promise<unknown>)[] = [
     () => store.get(PINS, "did:web:acme.example", new Date(0)),
     () => store.list(PINS, new Date(0)),
-    () => store.lines!.attachment("did:web:acme.example", ""),
-    () => store.lines!.remove("did:web:acme.example"),
   ];
   for (const each of work) {
     const error = await expectSigError(

@@ -1,93 +1,66 @@
 /**
- * The pin that later fetches of an issuer are compared with, and its stored
- * record (docs/protocol.md §6.1).
+ * What is remembered of an issuer, as one of four states (docs/protocol.md §6).
+ * `transitions.ts` has every way from one state to another.
  *
  * @module
  */
 
 import { encodeHex } from "@std/encoding/hex";
-import { isObject } from "@sig/core/internal";
-import {
-  type RecordKind,
-  storeUnavailable,
-  type Unavailable,
-} from "../store/record_store.ts";
-/** The kind of pin records: one per issuer, by its DID. */
-export const PINS: RecordKind = { name: "pin" };
 
-/** The kind of cursor records: one per watcher. */
-export const CURSORS: RecordKind = { name: "cursor" };
+/** The RFC 7638 thumbprints of keys, by kid. */
+export type Thumbprints = { readonly [kid: string]: string };
 
-/**
- * The data to check whether a later feed continues the verified one. JSON-safe,
- * since a pin may be kept in a store.
- */
-export interface IssuerPin {
-  /** The issuer's DID. */
-  readonly issuer: string;
+/** A history that was seen, identified by its root (docs/protocol.md §13.4). */
+export interface Seen {
+  /** Number of events. */
+  readonly size: number;
+  /**
+   * The RFC 6962 root of their lines, base64; null in a pin of an earlier
+   * version, which counted the events only.
+   */
+  readonly root: string | null;
+}
+
+/** The feed as it was last verified. */
+export interface PinnedFeed {
   /** Sequence of the last event. */
   readonly sequence: number;
   /** Size of the feed in bytes. */
   readonly bytes: number;
   /** SHA-256 of the feed, hexadecimal. */
   readonly prefix_sha256: string;
-  /**
-   * The last event's `event_id`; null for an empty feed, or an `event_id` of
-   * more than 512 characters.
-   */
+  /** The last event's `event_id`; null if there is none or it is too long. */
   readonly last_event_id: string | null;
-  /** RFC 7638 thumbprints of the keys that signed, by kid. */
-  readonly keys: { readonly [kid: string]: string };
+  /** The keys that signed events. */
+  readonly keys: Thumbprints;
   /** The feed's entity tag; null if it has none. */
   readonly etag: string | null;
-  /** When the issuer was first verified (RFC 3339). */
-  readonly first_seen: string;
-  /** When the issuer was last verified (RFC 3339). */
-  readonly last_seen: string;
-  /** The remembered proof; undefined if none was used. */
-  readonly proof?: ProofMemory | undefined;
+  /** When the feed was last compared from its first byte (RFC 3339). */
+  readonly compared_at: string;
 }
 
-/** A remembered checkpoint (docs/protocol.md §13.4). */
-export interface ProofPin {
+/** The last checkpoint that was used or confirmed, and what was seen since. */
+export interface PinnedProof {
   /** Number of events in the checkpoint. */
   readonly size: number;
   /** The root hash of its event tree, base64. */
   readonly root: string;
   /** The root hash of its state tree, base64. */
   readonly state: string;
-  /** The largest number of events seen so far. */
-  readonly seen: number;
-  /** RFC 7638 thumbprints of the keys that may sign events, by kid. */
-  readonly keys: { readonly [kid: string]: string };
+  /** The longest history of an answer or a full read. */
+  readonly seen: Seen;
+  /** The keys that may sign events. */
+  readonly keys: Thumbprints;
 }
 
-/** A {@linkcode ProofPin} with the time of its last confirmation. */
-export interface ProofMemory extends ProofPin {
-  /** When the proof was last confirmed (RFC 3339). */
-  readonly last_seen: string;
-}
-
-/**
- * Returns the kids that signed for the first time; empty if proofs are
- * remembered, which introduce new keys.
- */
-export function addedKeys(
-  before: IssuerPin | undefined,
-  { keys }: IssuerPin,
-): readonly string[] {
-  const isKnown = before !== undefined && before.proof === undefined &&
-    before.sequence > 0;
-  if (!isKnown) return [];
-  return Object.keys(keys).filter((kid) => !Object.hasOwn(before.keys, kid));
-}
-
-/** Maximum length of `event_id` and entity tag in a pin, in characters. */
-const MAX_TEXT = 512;
-
-/** Returns an issuer's text, or null if it is too long for a pin. */
-export function shortOrNull(text: string | null): string | null {
-  return text === null || text.length > MAX_TEXT ? null : text;
+/** The remembered recovery key of an issuer, and the number of its statements. */
+export interface PinnedRecovery {
+  /** The commitment to the first recovery key, base64url. */
+  readonly commitment: string;
+  /** Number of statements. */
+  readonly statements: number;
+  /** SHA-256 of the statements' texts joined by LF, base64url. */
+  readonly sha256: string;
 }
 
 /** A served feed that contradicts the pin. */
@@ -96,9 +69,27 @@ export interface SeenFeed {
   readonly sequence: number;
   /** SHA-256 of the feed, hexadecimal. */
   readonly sha256: string;
-  /** Thumbprints of the keys that may sign, by kid. */
-  readonly keys: { readonly [kid: string]: string };
+  /** Digest of the keys that may sign (docs/protocol.md §13.1), base64. */
+  readonly keys: string;
 }
+
+/** A served history without its feed that contradicts the pin. */
+export interface SeenProof {
+  /** Number of events that were seen; null without a checkpoint. */
+  readonly size: number | null;
+  /** The root of their tree, base64; null without a checkpoint. */
+  readonly root: string | null;
+  /**
+   * The root hash of the state tree, base64; null without a checkpoint, or if
+   * events after the checkpoint were seen too.
+   */
+  readonly state: string | null;
+  /** As in {@linkcode SeenFeed}. */
+  readonly keys: string;
+}
+
+/** What an issuer served when it contradicted its pin. */
+export type Served = SeenFeed | SeenProof;
 
 /** An unresolved contradiction. */
 export interface PinIncident {
@@ -108,23 +99,8 @@ export interface PinIncident {
   readonly since: string;
   /** A description with old and new value. */
   readonly detail: string;
-  /** What was served; null if it was not read to its end. */
-  readonly seen: SeenFeed | SeenProof | null;
-}
-
-/** A served checkpoint that contradicts the pin. */
-export interface SeenProof {
-  /**
-   * Number of events in the checkpoint; null without a checkpoint, like `root`
-   * and `state`.
-   */
-  readonly size: number | null;
-  /** The root hash of its event tree, base64. */
-  readonly root: string | null;
-  /** The root hash of its state tree, base64. */
-  readonly state: string | null;
-  /** Thumbprints of the keys that may sign, by kid. */
-  readonly keys: { readonly [kid: string]: string };
+  /** What was served first; null if it was not read to its end. */
+  readonly seen: Served | null;
 }
 
 /** The acceptance of a different history. */
@@ -137,219 +113,59 @@ export interface PinAcknowledgement {
   readonly code: string | null;
 }
 
-/** The stored record of an issuer. */
-export interface StoredPin {
-  /** Long kids are stored as digests. */
-  readonly pin: IssuerPin;
-  /** The URL of the `sig.json` that was read: a host may have several. */
-  readonly place: string;
-  /** Whether all documents were fetched over TLS (docs/protocol.md §1.3). */
-  readonly source: "https" | "http";
-  readonly public_only: boolean;
-  readonly policy: string;
-  readonly compared_at: string;
+/** What every known pin has. */
+interface PinBase {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** When the issuer was first seen (RFC 3339). */
+  readonly first_seen: string;
+  /** When the issuer was last seen (RFC 3339). */
+  readonly last_seen: string;
+  /** Null if only proofs were read. */
+  readonly feed: PinnedFeed | null;
+  /** Null if no proof was used or confirmed. */
+  readonly proof: PinnedProof | null;
+  /** Null if the issuer has published no recovery key. */
+  readonly recovery: PinnedRecovery | null;
+  /** Keys that first signed while no proof was remembered. */
+  readonly key_added: readonly { readonly kid: string; readonly at: string }[];
   /**
-   * Whether a fault or contradiction was seen since; if so, nothing is
-   * answered.
+   * The code of the last contradiction that was not acknowledged, ended or not:
+   * every answer then has the warning `history_was_inconsistent`.
    */
-  readonly unusable: boolean;
-  /**
-   * The code of the last unacknowledged contradiction; null if there is none.
-   */
-  readonly last_contradiction: string | null;
-  readonly incident: PinIncident | null;
-  /** Set if only proofs were read; the pin is then that of an empty feed. */
-  readonly unread?: true;
-  /** Keys that first signed while no proof was remembered; the last 20. */
-  readonly key_added?: readonly { readonly kid: string; readonly at: string }[];
-  /** Acceptances of different histories; the last 20. */
+  readonly inconsistency: string | null;
+  /** Acceptances of different histories. */
   readonly acknowledged: readonly PinAcknowledgement[];
-  /** For each accepted history, the first event that it changed. */
+  /** Number of accepted histories that changed events. */
+  readonly rewrites: number;
+  /** The first changed sequence of each of the latest of them. */
   readonly rewritten_from: readonly number[];
-  /** Where the verified lines are; null if the store has none. */
-  readonly lines: {
-    readonly table: number;
-    /** SHA-256 of the lines' attachment (documents, warnings). */
-    readonly sha256: string;
-  } | null;
 }
 
-/** How an issuer was read. */
-export type PinRules = Pick<
-  StoredPin,
-  "place" | "source" | "public_only" | "policy" | "compared_at"
->;
+/** A pin without a fault. */
+export type RememberedPin = PinBase & { readonly status: "remembered" };
 
-export function newPin(pin: IssuerPin, rules: PinRules): StoredPin {
-  return {
-    pin,
-    ...rules,
-    unusable: false,
-    last_contradiction: null,
-    incident: null,
-    acknowledged: [],
-    rewritten_from: [],
-    lines: null,
-  };
-}
+/** After a fault of the documents or the feed, until a feed continues it. */
+export type FaultyPin = PinBase & { readonly status: "faulty" };
 
-const MAX_KEYS_ADDED = 20;
+/** After a contradiction, until a feed continues it or `sig pin ack`. */
+export type ContradictedPin = PinBase & {
+  readonly status: "contradicted";
+  readonly incident: PinIncident;
+};
 
-/** Returns the record after reading a feed that continues the pin. */
-export async function continuePin(
-  before: StoredPin | undefined,
-  read: IssuerPin,
-  rules: PinRules,
-): Promise<StoredPin> {
-  const pin = await withKeys(read, shortenKids);
-  const { unread: _, key_added = [], ...past } = before ?? newPin(pin, rules);
-  const added = addedKeys(before?.pin, pin)
-    .map((kid) => ({ kid, at: pin.last_seen }));
-  return {
-    ...past,
-    ...rules,
-    pin,
-    key_added: [...key_added, ...added].slice(-MAX_KEYS_ADDED),
-    unusable: false,
-    incident: null,
-    lines: null,
-  };
-}
+/** A pin of an issuer that was seen. */
+export type KnownPin = RememberedPin | FaultyPin | ContradictedPin;
 
-/** The error codes of contradictions to a pin (docs/protocol.md §6.2). */
-export const CONTRADICTIONS: ReadonlySet<string> = new Set([
-  "feed_rolled_back",
-  "key_replaced",
-  "key_withdrawn",
-  "feed_rewritten",
-  "state_contradicted",
-  "key_not_introduced",
-]);
+/** What is remembered of an issuer. */
+export type Pin = { readonly status: "unknown" } | KnownPin;
 
-/**
- * Thrown if another process has stored a different history; the caller reads
- * the store again.
- */
-export class HistoryMoved extends Error {
-  override readonly name = "HistoryMoved";
-}
+/** The pin of an issuer that was never seen, or was removed. */
+export const UNKNOWN: Pin = Object.freeze({ status: "unknown" });
 
-const MAX_ATTEMPTS = 8;
-
-/**
- * Repeats work while it throws {@linkcode HistoryMoved} because other processes
- * write, at most 8 times.
- *
- * @param onMoved Called before each repetition.
- * @throws {SigError} `store_unavailable`, and what the work throws.
- */
-export async function whileOthersWrite<T>(
-  store: { readonly place: string } | undefined,
-  work: () => Promise<T>,
-  onMoved: () => void = () => {},
-): Promise<T> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof HistoryMoved)) throw error;
-    }
-    onMoved();
-  }
-  throw storeUnavailable(store!.place, "other processes keep changing it");
-}
-
-/** Whether two pins differ only in when and how the issuer was last read. */
-export function sameHistory(a: StoredPin, b: StoredPin): boolean {
-  return historyOf(a) === historyOf(b);
-}
-
-function historyOf({ pin, compared_at: _, lines, ...rest }: StoredPin): string {
-  const { etag: _etag, last_seen: _lastSeen, proof, ...history } = pin;
-  const proven = proof && { ...proof, last_seen: null };
-  const table = lines?.table ?? null;
-  return canonical({ ...rest, ...history, proven, lines: table });
-}
-
-export function canonical(value: unknown): string {
-  return JSON.stringify(
-    value,
-    (_name, each) =>
-      isObject(each)
-        ? Object.fromEntries(
-          Object.entries(each).sort(([a], [b]) => a < b ? -1 : 1),
-        )
-        : each,
-  );
-}
-
-interface RecordName {
-  readonly kind: RecordKind;
-  readonly id: string;
-}
-
-/** Returns the text of a record: a SHA-256, then the value as JSON. */
-export async function encodeChecked(
-  name: RecordName,
-  value: unknown,
-): Promise<string> {
-  const json = JSON.stringify(value);
-  return `${await sha256Hex(checkedBytes(name, json))} ${json}`;
-}
-
-/**
- * Returns the value of a record; undefined for a text that
- * {@linkcode encodeChecked} did not write, or wrote for another record.
- */
-export async function decodeChecked(
-  name: RecordName,
-  text: string,
-): Promise<unknown> {
-  const json = text.slice(CHECKSUM_LENGTH);
-  return text === `${await sha256Hex(checkedBytes(name, json))} ${json}`
-    ? JSON.parse(json)
-    : undefined;
-}
-
-/**
- * Returns the bytes under the checksum. They include the record's name, so that
- * the text of another record is rejected.
- */
-function checkedBytes(
-  { kind, id }: RecordName,
-  json: string,
-): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${kind.name} ${id} ${json}`);
-}
-
-export const CHECKSUM_LENGTH = 65;
-
-/**
- * Decodes the pin of an issuer's record.
- *
- * @throws {SigError} `store_unavailable` for an altered record.
- */
-export async function decodePin(
-  place: string,
-  issuer: string,
-  text: string,
-): Promise<StoredPin> {
-  const stored = await decodeChecked({ kind: PINS, id: issuer }, text);
-  if (stored !== undefined) return stored as StoredPin;
-  const unavailable = storeUnavailable.bind(undefined, place);
-  throw damagedPin(unavailable, `the pin of ${issuer}`);
-}
-
-/**
- * Returns `store_unavailable` for an altered pin: without it, a feed can't be
- * compared with anything.
- */
-export function damagedPin(unavailable: Unavailable, what: string): Error {
-  return unavailable(
-    `${what} is damaged`,
-    undefined,
-    "Forget the issuer with sig pin remove: it is then seen for the first time.",
-  );
+/** Returns the number of events that are remembered. */
+export function eventsSeen({ feed, proof }: KnownPin): number {
+  return Math.max(feed?.sequence ?? 0, proof?.seen.size ?? 0);
 }
 
 /** Returns the SHA-256 of a text or of bytes, hexadecimal. */
@@ -362,59 +178,69 @@ export async function sha256Hex(
   return encodeHex(await crypto.subtle.digest("SHA-256", bytes));
 }
 
+/** Maximum size of `event_id` and entity tag in a pin, in bytes of JSON. */
+const MAX_TEXT_BYTES = 512;
+
+/** Returns an issuer's text, or null if it is too long for a pin. */
+export function shortOrNull(text: string | null): string | null {
+  return text === null || sizeInJson(text) > MAX_TEXT_BYTES ? null : text;
+}
+
+/** Returns the beginning of a text that takes at most that many bytes. */
+export function beginningOf(text: string, maxBytes: number): string {
+  let end = Math.min(text.length, maxBytes);
+  while (sizeInJson(text.slice(0, end)) > maxBytes) {
+    end -= Math.max(1, Math.floor(end / 16));
+  }
+  return text.slice(0, end);
+}
+
+/** Returns the size of a value in JSON, in bytes without the outer marks. */
+export function sizeInJson(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length - 2;
+}
+
 const DIGEST_PREFIX = "sha256:";
 
 /** Longer kids are stored as digests, so that any pin fits into a record. */
-const MAX_STORED_KID = 64 + DIGEST_PREFIX.length;
+const MAX_KID_BYTES = 64 + DIGEST_PREFIX.length;
 
-export type Thumbprints = { readonly [kid: string]: string };
+/** Returns a kid as it is stored: a long one as its digest. */
+export async function storedKid(kid: string): Promise<string> {
+  return sizeInJson(kid) <= MAX_KID_BYTES
+    ? kid
+    : DIGEST_PREFIX + await sha256Hex(kid);
+}
 
 /** Returns keys for storage, with long kids as digests. */
-export async function shortenKids(keys: Thumbprints): Promise<Thumbprints> {
+export async function shortenKids(
+  keys: Iterable<readonly [kid: string, thumbprint: string]>,
+): Promise<Thumbprints> {
   const stored: [string, string][] = [];
-  for (const [kid, key] of Object.entries(keys)) {
-    stored.push([await storedKid(kid), key]);
-  }
+  for (const [kid, key] of keys) stored.push([await storedKid(kid), key]);
+  // Creates an own property even for the kid "__proto__".
   return Object.fromEntries(stored);
 }
 
-/**
- * Returns a stored pin, with digests of published kids replaced by the kids.
- */
-export async function namePin(
-  pin: IssuerPin,
-  published: ReadonlyMap<string, unknown>,
-): Promise<IssuerPin> {
-  return await withKeys(pin, (keys) => nameKids(keys, published.keys()));
-}
-
-async function withKeys(
-  { proof, ...pin }: IssuerPin,
-  change: (keys: Thumbprints) => Promise<Thumbprints>,
-): Promise<IssuerPin> {
+/** Returns a pin with digests of published kids replaced by the kids. */
+export async function nameKids<P extends KnownPin>(
+  pin: P,
+  published: Iterable<string>,
+): Promise<P> {
+  const names = new Map<string, string>();
+  for (const kid of published) {
+    const stored = await storedKid(kid);
+    if (stored !== kid) names.set(stored, kid);
+  }
+  if (names.size === 0) return pin;
+  const named = (keys: Thumbprints): Thumbprints =>
+    Object.fromEntries(
+      Object.entries(keys).map(([kid, key]) => [names.get(kid) ?? kid, key]),
+    );
+  const { feed, proof } = pin;
   return {
     ...pin,
-    keys: await change(pin.keys),
-    ...(proof && { proof: { ...proof, keys: await change(proof.keys) } }),
+    feed: feed && { ...feed, keys: named(feed.keys) },
+    proof: proof && { ...proof, keys: named(proof.keys) },
   };
-}
-
-/** Returns stored keys, with digests of published kids replaced by the kids. */
-export async function nameKids(
-  keys: Thumbprints,
-  published: Iterable<string>,
-): Promise<Thumbprints> {
-  const isStored = (kid: string) => kid.startsWith(DIGEST_PREFIX);
-  if (!Object.keys(keys).some(isStored)) return keys;
-  const names = new Map<string, string>();
-  for (const kid of published) names.set(await storedKid(kid), kid);
-  const named = Object.entries(keys)
-    .map(([kid, key]) => [names.get(kid) ?? kid, key] as const);
-  return Object.fromEntries(named);
-}
-
-async function storedKid(kid: string): Promise<string> {
-  return kid.length <= MAX_STORED_KID
-    ? kid
-    : DIGEST_PREFIX + await sha256Hex(kid);
 }

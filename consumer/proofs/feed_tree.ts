@@ -57,8 +57,9 @@ export class FeedTree {
     if (start === undefined) this.#subjects = new Subjects(sha256);
   }
 
-  get peaks(): readonly Uint8Array[] {
-    return this.#lines.peaks;
+  /** The root of the tree over all lines so far. */
+  get root(): Uint8Array {
+    return this.#lines.root();
   }
 
   /** Sets the numbers of events for which {@linkcode at} will be called. */

@@ -3,6 +3,7 @@
  */
 
 import { isSigError, type SigError } from "@sig/core";
+import { sameBytes } from "@sig/core/internal";
 import {
   digitOf,
   EMPTY_HASH,
@@ -13,6 +14,7 @@ import {
   MAX_PAGES,
   MAX_SUBJECT_BYTES,
   originOfProofs,
+  peaksOf,
   proofInvalid,
   proveConsistency,
   readStateFile,
@@ -24,6 +26,7 @@ import {
   TILE_WIDTH,
   tileOfNode,
   tilePath,
+  TreeHasher,
   type TreeNode,
   verifyConsistency,
 } from "@sig/jose/proofs";
@@ -132,15 +135,42 @@ export class ProofFiles {
    * @throws {SigError} `proof_invalid`, and the errors of reading a tile.
    */
   async proveContinued(old: number, size: number): Promise<Uint8Array[]> {
+    return await proveConsistency(
+      this.#sha256,
+      old,
+      size,
+      this.#hashesIn(size),
+    );
+  }
+
+  /**
+   * Returns the hashes of the perfect subtrees of a tree, from which it can be
+   * continued.
+   *
+   * @throws {SigError} `proof_invalid` if the tiles are not those of the root,
+   * and the errors of reading a tile.
+   */
+  async peaks(
+    { size, root }: { readonly size: number; readonly root: Uint8Array },
+  ): Promise<readonly Uint8Array[]> {
+    const hashOf = this.#hashesIn(size);
+    const peaks = await Promise.all(peaksOf(size).map(hashOf));
+    if (sameBytes(new TreeHasher(this.#sha256, size, peaks).root(), root)) {
+      return peaks;
+    }
+    throw proofInvalid("the tiles are not those of the checkpoint");
+  }
+
+  /** Returns a function that finds nodes in tiles; each tile is read once. */
+  #hashesIn(size: number): (node: TreeNode) => Promise<Uint8Array> {
     const tiles = new Map<string, Promise<Uint8Array>>();
-    const hashOf = async (node: TreeNode) => {
+    return async (node) => {
       const tile = tileOfNode(node, size);
       const path = tilePath(tile);
       const bytes = tiles.get(path) ?? this.#readTile(path, tile.width);
       tiles.set(path, bytes);
       return hashInTile(this.#sha256, node, await bytes);
     };
-    return await proveConsistency(this.#sha256, old, size, hashOf);
   }
 
   async #readTile(path: string, width: number): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 /**
  * Requirements for a checkpoint in addition to the issuer's signature: its age
- * and its cosigners (docs/protocol.md §13.3). `follow/observe_by_proof.ts`
+ * and its cosigners (docs/protocol.md §13.3). `memory/transitions.ts`
  * decides whether a proof is used at all.
  *
  * @module

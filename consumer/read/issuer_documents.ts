@@ -1,12 +1,11 @@
 /**
- * Fetches the documents of an issuer concurrently, and again only if they
+ * Fetches the documents of an issuer in two round trips, and again only if they
  * changed.
  *
  * @module
  */
 
 import { isSigError } from "@sig/core";
-import { sameBytes } from "@sig/core/internal";
 import {
   documentAtHand,
   type DocumentReader,
@@ -18,25 +17,6 @@ import type {
   OpenedDocument,
 } from "../fetch/fetch_options.ts";
 import type { DocumentName } from "../fetch/media_type.ts";
-
-/** A document that will probably be opened, with the options of its `open`. */
-export interface LikelyDocument {
-  readonly ref: string;
-  readonly options: OpenOptions;
-}
-
-/**
- * Time limit for concurrent requests in milliseconds. A firewall may silently
- * drop a connection over its limit; a lost packet is retransmitted within this
- * time.
- */
-const CONCURRENT_TIMEOUT_MS = 3_000;
-
-/** A request that was sent before its document is opened. */
-interface Sent extends LikelyDocument {
-  readonly opened: Promise<OpenedDocument>;
-  readonly abort: AbortController;
-}
 
 /**
  * A small document that was verified together with all others of its issuer.
@@ -56,61 +36,42 @@ export type HeldDocuments = ReadonlyMap<DocumentName, HeldDocument>;
 export const NO_DOCUMENTS: HeldDocuments = new Map();
 
 /**
- * Reads the documents of an issuer that was read before.
+ * Time limit in milliseconds of a feed that is requested together with the
+ * documents. A firewall may silently drop a connection over its limit; a lost
+ * packet is retransmitted within this time.
+ */
+const TOGETHER_TIMEOUT_MS = 3_000;
+
+/** A feed that was requested before it is opened. */
+interface Sent {
+  readonly ref: string;
+  readonly conditions: FetchConditions | undefined;
+  readonly opened: Promise<OpenedDocument>;
+  readonly abort: AbortController;
+}
+
+/**
+ * Reads the documents of an issuer, which may have been read before.
  *
  * Small documents are requested with their entity tags, and an unchanged one is
  * read from memory. The bytes are kept, not the parsed documents: all documents
  * are checked again each time, so that a 304 can't hide a contradiction between
  * two documents.
  *
- * Requests may be sent ahead concurrently, so that four documents take as long
- * as one. A response is used by the first `open` of that reference with the
- * same options. The checks, their order and their errors are therefore the same
- * as without it.
- *
- * If the metadata has changed, no other response that was requested ahead is
- * used. An issuer that changes several documents publishes the metadata last,
- * so it is never read together with older documents.
- *
- * A server may accept fewer concurrent requests: if it refuses one, the other
- * responses are not used, and that document is requested again. So are
- * documents that it has not sent within 3 s, except the first.
+ * The feed can be requested together with the documents. A server may accept
+ * fewer concurrent requests: if it refuses this one, or does not answer within
+ * 3 s, the feed is requested again when it is opened.
  */
 export class IssuerDocuments implements DocumentReader {
   readonly #reader: DocumentReader;
   readonly #kept: HeldDocuments;
   readonly #read = new Map<DocumentName, HeldDocument>();
-  readonly #sent: Sent[];
-  readonly #unanswered = new Set<AbortController>();
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #timedOut = new Map<string, unknown>();
+  #sent: Sent | undefined;
 
-  /**
-   * Sends requests ahead. The caller must call {@linkcode end}.
-   *
-   * @param likely The documents that will probably be opened; the metadata is
-   * the first.
-   */
-  constructor(
-    reader: DocumentReader,
-    kept: HeldDocuments,
-    likely: readonly LikelyDocument[] = [],
-  ) {
+  constructor(reader: DocumentReader, kept: HeldDocuments) {
     this.#reader = reader;
     this.#kept = kept;
-    this.#sent = likely.map(({ ref, options }, i) => {
-      const abort = new AbortController();
-      const { signal } = abort;
-      const opened = reader.open(ref, { ...options, signal });
-      if (i > 0) this.#unanswered.add(abort);
-      const answered = () => void this.#unanswered.delete(abort);
-      // A failure is reported by `open`, if this document is opened.
-      opened.then(answered, answered);
-      return { ref, options, opened, abort };
-    });
-    if (this.#unanswered.size === 0) return;
-    this.#timer = setTimeout(() => {
-      for (const abort of this.#unanswered) abort.abort();
-    }, CONCURRENT_TIMEOUT_MS);
   }
 
   get kind(): DocumentReader["kind"] {
@@ -122,57 +83,93 @@ export class IssuerDocuments implements DocumentReader {
     return this.#read;
   }
 
-  /** Reads small documents completely. */
+  /** Requests the feed now. The caller must call {@linkcode end}. */
+  sendFeed(ref: string, options: Omit<OpenOptions, "name" | "signal">): void {
+    const abort = new AbortController();
+    const { signal } = abort;
+    const timer = setTimeout(() => abort.abort(), TOGETHER_TIMEOUT_MS);
+    const opened = this.#reader.open(ref, { ...options, name: "feed", signal })
+      .finally(() => clearTimeout(timer));
+    // A failure is reported by `open`, if the feed is opened.
+    opened.catch(() => {});
+    this.#sent = { ref, conditions: options.conditions, opened, abort };
+  }
+
+  /** Opens a document. Reads small documents completely. */
   async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
     const { name, maxBytes } = options;
-    if (name === "feed") return await this.#take(ref, options);
+    if (name === "feed") return await this.#openFeed(ref, options);
     const found = this.#kept.get(name);
     // The metadata may contain another reference now.
     const kept = found?.ref === ref ? found : undefined;
     const conditions = conditionsFor(kept);
-    const document = await this.#take(ref, { ...options, conditions });
+    const asked = { ...options, conditions };
+    const document = await this.#reader.open(ref, asked).catch((error) => {
+      if (isSigError(error, "fetch_timeout")) this.#timedOut.set(ref, error);
+      throw error;
+    });
     if (kept !== undefined && document.unchanged) {
       await document.cancel();
       this.#read.set(name, kept);
       return documentAtHand(kept);
     }
     const bytes = await readAll(document, maxBytes);
-    const isSameAsKept = kept !== undefined && sameBytes(bytes, kept.bytes);
-    if (name === "metadata" && !isSameAsKept) await this.#drop();
     const { mediaType, etag } = document;
     this.#read.set(name, { ref, etag, mediaType, bytes });
     return documentAtHand({ mediaType, etag, bytes });
   }
 
-  async #take(ref: string, options: OpenOptions): Promise<OpenedDocument> {
-    const at = this.#sent.findIndex((each) => isSame(each, ref, options));
-    const [sent] = at < 0 ? [] : this.#sent.splice(at, 1);
-    try {
-      if (sent !== undefined) return await sent.opened;
-    } catch (error) {
-      if (!sent?.abort.signal.aborted && !mayBeOverloaded(error)) throw error;
-      // The other requests may be what exceeds the server's limit.
-      await this.#drop();
+  async #openFeed(ref: string, options: OpenOptions): Promise<OpenedDocument> {
+    const sent = this.#sent;
+    const isAsked = sent?.ref === ref &&
+      isSame(sent.conditions, options.conditions);
+    if (!isAsked) {
+      await this.end();
+      return await this.#reader.open(ref, options);
     }
-    return await this.#reader.open(ref, options);
+    this.#sent = undefined;
+    try {
+      return await sent.opened;
+    } catch (error) {
+      if (!sent.abort.signal.aborted && !mayBeOverloaded(error)) throw error;
+      return await this.#reader.open(ref, options);
+    }
   }
 
-  async end(): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#drop();
-  }
-
-  async #drop(): Promise<void> {
-    await Promise.all(
-      this.#sent.splice(0).map(async ({ opened, abort }) => {
-        abort.abort();
-        try {
-          await (await opened).cancel();
-        } catch {
-          // The request failed, so there is no connection to close.
+  /**
+   * Returns a reader that has already read these documents, and whose answers
+   * are each used once: a slow server gets no second request either.
+   */
+  again(): DocumentReader {
+    const reader = this.#reader;
+    const read = new Map(this.#read);
+    const timedOut = new Map(this.#timedOut);
+    return {
+      kind: reader.kind,
+      async open(ref, options) {
+        const document = read.get(options.name);
+        if (document?.ref === ref) {
+          read.delete(options.name);
+          return documentAtHand(document);
         }
-      }),
-    );
+        const error = timedOut.get(ref);
+        timedOut.delete(ref);
+        if (error !== undefined) throw error;
+        return await reader.open(ref, options);
+      },
+    };
+  }
+
+  /** Ends a request whose response was not used. */
+  async end(): Promise<void> {
+    const sent = this.#sent;
+    this.#sent = undefined;
+    sent?.abort.abort();
+    try {
+      await (await sent?.opened)?.cancel();
+    } catch {
+      // The request failed, so there is no connection to close.
+    }
   }
 }
 
@@ -190,48 +187,16 @@ function mayBeOverloaded(error: unknown): boolean {
 }
 
 function isSame(
-  sent: LikelyDocument,
-  ref: string,
-  { name, maxBytes, conditions }: OpenOptions,
+  a: FetchConditions | undefined,
+  b: FetchConditions | undefined,
 ): boolean {
-  const before = sent.options;
-  return sent.ref === ref && before.name === name &&
-    before.maxBytes === maxBytes &&
-    before.conditions?.ifNoneMatch === conditions?.ifNoneMatch &&
-    before.conditions?.range?.from === conditions?.range?.from;
+  return a?.ifNoneMatch === b?.ifNoneMatch && a?.range?.from === b?.range?.from;
 }
 
 /** Undefined for an unconditional request. */
-export function conditionsFor(
+function conditionsFor(
   kept: HeldDocument | undefined,
 ): FetchConditions | undefined {
   const etag = kept?.etag ?? null;
   return etag === null ? undefined : { ifNoneMatch: etag };
-}
-
-/** A reader that has already read its first document. */
-export class ReadBefore implements DocumentReader {
-  readonly #reader: DocumentReader;
-  #documents: HeldDocuments;
-
-  constructor(reader: DocumentReader, documents: HeldDocuments) {
-    this.#reader = reader;
-    this.#documents = documents;
-  }
-
-  get kind(): DocumentReader["kind"] {
-    return this.#reader.kind;
-  }
-
-  /**
-   * Opens a document like the wrapped reader. The document that was already
-   * read is used once.
-   */
-  async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
-    const document = this.#documents.get(options.name);
-    this.#documents = NO_DOCUMENTS;
-    return document?.ref === ref
-      ? documentAtHand(document)
-      : await this.#reader.open(ref, options);
-  }
 }

@@ -14,6 +14,9 @@ import { retryWhileBusy } from "./waiting.ts";
  */
 const BUSY_TIMEOUT_MS = 60_000;
 
+/** Time limit of a change of the tables, which blocks this process. */
+const UPGRADE_TIMEOUT_MS = 10_000;
+
 /** Mode bits that allow group or others to write. */
 const WRITABLE_BY_OTHERS = 0o022;
 
@@ -34,6 +37,11 @@ interface SqliteSchema {
   readonly version: number;
   /** SQL that creates the tables. */
   readonly tables: string;
+  /** Changes a file of one earlier version, in one transaction. */
+  readonly upgrade?: {
+    readonly from: number;
+    readonly run: (file: SqliteFile) => void;
+  };
 }
 
 /** Returns `node:sqlite`, or undefined if the platform has none. */
@@ -183,6 +191,26 @@ export class SqliteFile {
     this.#isOpen = false;
   }
 
+  /** Another process may have done it first, or may use the file now. */
+  #upgrade(
+    { version, upgrade }: SqliteSchema,
+    run: (file: SqliteFile) => void,
+  ): void {
+    this.#database.exec(`PRAGMA busy_timeout = ${UPGRADE_TIMEOUT_MS}`);
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      const now = this.#database.prepare("PRAGMA user_version").get();
+      if (now?.user_version === upgrade?.from) {
+        run(this);
+        this.#database.exec(`PRAGMA user_version = ${version}`);
+      }
+      this.#database.exec("COMMIT");
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      this.#database.exec("PRAGMA busy_timeout = 0");
+    }
+  }
+
   #requireSchema(schema: SqliteSchema): void {
     const pragma = (name: string) =>
       this.#database.prepare(`PRAGMA ${name}`).get()?.[name];
@@ -195,6 +223,9 @@ export class SqliteFile {
     }
     const version = Number(pragma("user_version"));
     if (version === schema.version) return;
+    if (version === schema.upgrade?.from) {
+      return this.#upgrade(schema, schema.upgrade.run);
+    }
     const isOld = version < schema.version;
     throw this.unavailable(
       `it was made by ${

@@ -2,7 +2,7 @@
 
 import type { Consumer, ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
-import type { PinStore } from "../memory/sqlite_lines.ts";
+import type { PinStore } from "../memory/open_pin_store.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
 import {
   type ConditionalServer,

@@ -59,7 +59,7 @@ export interface LoadIssuerOptions {
 export interface ReloadIssuerOptions extends LoadIssuerOptions {
   /** Keys that were imported earlier, by kid. */
   readonly knownKeys?: ReadonlyMap<string, VerificationKey> | undefined;
-  /** Called with the checked metadata, before other documents are requested. */
+  /** Called with the checked metadata, once the keys are requested. */
   readonly onMetadata?: ((metadata: SigMetadata) => void) | undefined;
 }
 
@@ -87,8 +87,7 @@ export interface LoadedIssuer {
 /**
  * Reads and checks metadata, key set and DID document. Metadata is read first:
  * it must name the issuer that its origin proves before anything else is
- * requested, or a host could publish in another's name. (`IssuerDocuments` may
- * send requests to a known issuer's origin ahead.)
+ * requested, or a host could publish in another's name.
  *
  * @throws {SigError} `invalid_metadata`, `issuer_mismatch`,
  * `invalid_did_document`, the codes of `createKeyResolver`,
@@ -113,7 +112,6 @@ export async function loadIssuer(
   if (reader.kind === "remote" && !options.allowOtherOrigins) {
     requireSameOrigin(metadata, location.metadataRef);
   }
-  options.onMetadata?.(metadata);
   // The origin has been checked; local readers use only the path.
   const base = reader.kind === "remote"
     ? location.metadataRef
@@ -129,6 +127,7 @@ export async function loadIssuer(
       });
     }),
   ] as const;
+  options.onMetadata?.(metadata);
   // Waits for both, so that no request is left running. Of two failures, the
   // first in the list is thrown.
   await Promise.allSettled(reading);

@@ -63,6 +63,13 @@ export function createFastSha256(): RunningHash {
  */
 const LARGE_FEED_BYTES = 1024 * 1024;
 
+/** Creates the faster SHA-256 for a feed of that size, if it is known. */
+export function createSha256For(bytes: number | undefined): RunningHash {
+  return bytes !== undefined && bytes <= LARGE_FEED_BYTES
+    ? new Sha256()
+    : createFastSha256();
+}
+
 /**
  * Verifies every line of a feed and replays it. Keeps one chunk in memory at a
  * time.
@@ -96,8 +103,7 @@ export async function verifyFeed(
     await verification.read(bytes, options);
     return verification.result();
   }
-  const isLarge = (options.expectedBytes ?? 0) > LARGE_FEED_BYTES;
-  const digest = isLarge ? createFastSha256() : new Sha256();
+  const digest = createSha256For(options.expectedBytes ?? 0);
   await verification.read(
     watched(bytes, (chunk) => digest.update(chunk)),
     options,

@@ -9,27 +9,15 @@ import {
 } from "@sig/core";
 import { isObject, quote } from "@sig/core/internal";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
-import {
-  heldBytes,
-  type IssuerRecord,
-  NOTHING_KNOWN,
-  type Observation,
-  type Refresh,
-} from "../memory/issuer_record.ts";
-import {
-  type HeldDocuments,
-  IssuerDocuments,
-  NO_DOCUMENTS,
-  ReadBefore,
-} from "../read/issuer_documents.ts";
-import type { IssuerLocation } from "../read/reader.ts";
-import {
-  IssuerName,
-  locateIssuer,
-  type ProvenLocation,
-} from "../read/source.ts";
+import { PinKeeper } from "../memory/keeper.ts";
+import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
+import type { DocumentReader, IssuerLocation } from "../read/reader.ts";
+import { IssuerName, locateIssuer } from "../read/source.ts";
 import { Semaphore } from "../verify/semaphore.ts";
+import type { RecordStore } from "../store/record_store.ts";
 import { BackOff } from "./back_off.ts";
+import { ProvenParts } from "./proven_parts.ts";
+import { FollowedIssuer, type Observation } from "./reading.ts";
 import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
 
 /** Maximum number of unlisted issuers that are kept. */
@@ -41,63 +29,71 @@ const MAX_UNLISTED_BYTES = 48 * 1024 * 1024;
 /** Limits on concurrent reads of their large feeds. */
 const LARGE_READS = { maxWorking: 2, maxWaiting: 256, maxWaitMs: 30_000 };
 
-export interface ListedIssuersOptions {
+/** How a {@linkcode KnownIssuer} is refreshed. */
+export interface RefreshingOptions {
+  /** Refreshes the issuer; rejects if there is no valid feed. */
+  readonly refresh: (issuer: KnownIssuer, now: Date) => Promise<Observation>;
+  readonly waiting: SharedRefreshOptions;
+}
+
+/** Options of {@linkcode KnownIssuers}. */
+export interface KnownIssuersOptions extends RefreshingOptions {
   readonly issuers: readonly string[];
   readonly anyIssuer: boolean;
   /** Determines which hosts and schemes are allowed. */
   readonly policy: FetchPolicy;
-  readonly refresh: (issuer: KnownIssuer, now: Date) => Promise<Refresh>;
-  readonly waiting: SharedRefreshOptions;
+  /** Keeps the pins of listed issuers (default: this process). */
+  readonly pins?: RecordStore | undefined;
 }
 
-/** An issuer with its record and its refreshes. */
-export class KnownIssuer {
-  readonly location: ProvenLocation;
-  /** Limits concurrent reads of large feeds; undefined for listed issuers. */
-  readonly largeReads: Semaphore | undefined;
+/** An issuer with its pin, its verified states and its refreshes. */
+export class KnownIssuer extends FollowedIssuer {
   /** Refreshes the issuer; rejects with the error of the refresh. */
   readonly refreshes: SharedRefresh<Observation>;
   /** Spares the issuer while it can't be reached. */
   readonly backOff: BackOff;
-  /** Whether the last question needed the whole state. */
-  needsState = false;
-  /** The record; replaced by each refresh and each read of the store. */
-  record: IssuerRecord = NOTHING_KNOWN;
+  readonly parts: ProvenParts = new ProvenParts();
+  /** The only subject that the next read needs (default: all). */
+  keepOnly: string | undefined;
   /** Questions answered by proof since the process began. */
   proofReads = 0;
   /** Size of the feed according to the last proof. */
   feedBytes: number | undefined;
   readonly maxWaitMs: number;
-  readonly #metadata: SharedRefresh<HeldDocuments>;
+  /** Has already read documents, for the next read. */
+  readBefore: DocumentReader | undefined;
+  readonly #metadata: SharedRefresh<IssuerDocuments>;
   #hasProofs = false;
-  /** The metadata that was read to check for proofs. */
-  #prefetched: HeldDocuments = NO_DOCUMENTS;
 
   constructor(
-    location: ProvenLocation,
-    largeReads: Semaphore | undefined,
-    { refresh, waiting }: ListedIssuersOptions,
-    onKept: () => void,
+    location: IssuerLocation,
+    keeper: PinKeeper,
+    { refresh, waiting }: RefreshingOptions,
   ) {
-    this.location = location;
-    this.largeReads = largeReads;
+    super(location, keeper);
     this.maxWaitMs = waiting.limits.maxWaitMs;
     this.backOff = new BackOff(waiting);
     this.#metadata = new SharedRefresh(async () => {
       const read = new IssuerDocuments(location.reader, NO_DOCUMENTS);
       const { maxMetadataBytes: maxBytes } = DEFAULT_LIMITS;
       await read.open(location.metadataRef, { name: "metadata", maxBytes });
-      return read.documents;
+      return read;
     }, waiting);
     this.refreshes = new SharedRefresh(async (now) => {
       // A silent issuer gets no second concurrent request.
       if (this.#metadata.isBusy) await this.#metadata.current();
-      const { record, failure } = await refresh(this, now);
-      this.record = record;
-      onKept();
-      if (failure !== undefined) throw failure.cause;
-      return record.held!.observation;
+      return await refresh(this, now);
     }, waiting);
+  }
+
+  /** Whether it is on the list. Only listed issuers are pinned. */
+  get isListed(): boolean {
+    return !this.keeper.forgets;
+  }
+
+  /** Size of its states in bytes. */
+  get heldBytes(): number {
+    return (this.copy?.heldBytes ?? 0) + this.parts.bytes;
   }
 
   /** Returns its location if it has proofs; otherwise the feed must be read. */
@@ -105,22 +101,17 @@ export class KnownIssuer {
     if (this.#hasProofs) return this.location;
     // The feed is already being read.
     if (this.refreshes.isBusy) return undefined;
-    this.#prefetched = await this.#metadata.next();
-    this.#hasProofs = hasProofs(this.#prefetched);
+    const read = await this.#metadata.next();
+    this.readBefore = read.again();
+    this.#hasProofs = hasProofs(read);
     return this.#hasProofs ? this.takeLocation() : undefined;
   }
 
-  /** Returns its location; metadata that was already read is used once. */
-  takeLocation(): ProvenLocation {
-    const { location } = this;
-    const reader = new ReadBefore(location.reader, this.#prefetched);
-    this.#prefetched = NO_DOCUMENTS;
+  /** Returns its location; documents that were already read are used once. */
+  override takeLocation(): IssuerLocation {
+    const { location, readBefore: reader = location.reader } = this;
+    this.readBefore = undefined;
     return { ...location, reader };
-  }
-
-  /** Whether it is on the list. Only listed issuers are pinned. */
-  get isListed(): boolean {
-    return this.largeReads === undefined;
   }
 }
 
@@ -130,22 +121,23 @@ export class KnownIssuer {
  * always kept. Of unlisted issuers, the 256 most recently used are kept, up to
  * a total size, so that a client can't fill the memory.
  */
-export class ListedIssuers {
-  readonly #options: ListedIssuersOptions;
-  readonly #largeReads = new Semaphore(LARGE_READS);
+export class KnownIssuers {
+  readonly #options: KnownIssuersOptions;
+  /** Limits concurrent reads of large feeds of unlisted issuers. */
+  readonly largeReads = new Semaphore(LARGE_READS);
   readonly #listedSpellings = new Map<string, KnownIssuer>();
   // Both maps have DIDs as keys.
   readonly #listed = new Map<string, KnownIssuer>();
   /** In order of the last question. */
   readonly #unlisted = new Map<string, KnownIssuer>();
 
-  constructor(options: ListedIssuersOptions) {
+  constructor(options: KnownIssuersOptions) {
     this.#options = options;
     for (const text of options.issuers) {
       const name = IssuerName.parse(text, options.policy);
       const { expectedIssuer, metadataRef } = name;
       const issuer = this.#listed.get(expectedIssuer) ??
-        this.#create(name, undefined);
+        this.#create(name, false);
       if (issuer.location.metadataRef !== metadataRef) {
         throw wrongUrl(text, CONFLICTING, issuer.location.metadataRef);
       }
@@ -189,30 +181,29 @@ export class ListedIssuers {
   }
 
   /** Evicts unlisted issuers beyond the limits, least recently used first. */
-  #makeRoom(asked?: KnownIssuer): void {
+  makeRoom(asked?: KnownIssuer): void {
     let bytes = 0;
-    for (const { record } of this.#unlisted.values()) {
-      bytes += heldBytes(record);
-    }
+    for (const { heldBytes } of this.#unlisted.values()) bytes += heldBytes;
     // Issuers without a state go first, so that they evict none with a state.
     for (const isEmpty of [true, false]) {
       for (const [did, issuer] of this.#unlisted) {
-        const { record, refreshes } = issuer;
+        const { heldBytes, refreshes } = issuer;
         const isCrowded = this.#unlisted.size > MAX_UNLISTED;
         if (!isCrowded && bytes <= MAX_UNLISTED_BYTES) return;
         // The caller limits the number of issuers that are being read.
         if (refreshes.isBusy || issuer === asked) continue;
-        if ((record.held === undefined) !== isEmpty) continue;
-        bytes -= heldBytes(record);
+        if ((heldBytes === 0) !== isEmpty) continue;
+        bytes -= heldBytes;
         this.#unlisted.delete(did);
       }
     }
   }
 
-  #create(name: IssuerName, largeReads: Semaphore | undefined): KnownIssuer {
+  #create(name: IssuerName, forgets: boolean): KnownIssuer {
     const location = locateIssuer(name, this.#options.policy);
-    const makeRoom = () => this.#makeRoom();
-    return new KnownIssuer(location, largeReads, this.#options, makeRoom);
+    const store = forgets ? undefined : this.#options.pins;
+    const keeper = new PinKeeper(location.expectedIssuer, { store, forgets });
+    return new KnownIssuer(location, keeper, this.#options);
   }
 
   #findUnlisted(name: IssuerName): KnownIssuer {
@@ -223,9 +214,9 @@ export class ListedIssuers {
       throw wrongUrl(text, CONFLICTING, known.location.metadataRef);
     }
     this.#unlisted.delete(did);
-    const issuer = known ?? this.#create(name, this.#largeReads);
+    const issuer = known ?? this.#create(name, true);
     this.#unlisted.set(did, issuer);
-    if (known === undefined) this.#makeRoom(issuer);
+    if (known === undefined) this.makeRoom(issuer);
     return issuer;
   }
 }
@@ -234,9 +225,11 @@ export class ListedIssuers {
  * Returns whether metadata names proofs. Invalid metadata is reported by the
  * refresh.
  */
-function hasProofs(documents: HeldDocuments): boolean {
+function hasProofs({ documents }: IssuerDocuments): boolean {
   try {
-    const metadata = parseJson(documents.get("metadata")!.bytes);
+    const metadata = parseJson(
+      documents.get("metadata")?.bytes ?? new Uint8Array(),
+    );
     return isObject(metadata) && metadata.proofs_uri !== undefined;
   } catch (error) {
     if (error instanceof JsonError) return false;

@@ -5,31 +5,17 @@ import {
   type Instant,
   isRevoke,
   isUpsert,
-  type ParsedTime,
   type RelationshipIds,
   type RelationshipVersion,
   type ReplayStart,
   type SigEvent,
   type UnknownEvent,
-  type Warning,
 } from "@sig/core";
 import {
   type GrowingHistory,
   validInstant,
   versionAfter,
 } from "@sig/core/internal";
-
-/** The part of a state that a question needs. */
-export interface StatePart {
-  /** The subjects (default: all). */
-  readonly subjects?: readonly string[] | undefined;
-  /** The past time or sequence whose knowledge applies. */
-  readonly asOf?: ParsedTime["asOf"];
-  /**
-   * The time whose truth the question is about; null for now (default: any).
-   */
-  readonly at?: ParsedTime["at"] | null;
-}
 
 const NO_IDS: ReadonlySet<string> = new Set();
 
@@ -103,27 +89,6 @@ export class PartialHistory implements GrowingHistory {
     const ids = this.#bySubject.get(subject) ?? new Set();
     this.#bySubject.set(subject, ids.add(id));
   }
-}
-
-/**
- * A warning, with the `issued_at` of its event if that was ahead of the clock.
- */
-export type StoredWarning = Warning & { readonly issued_at?: Instant };
-
-/** A history that keeps only the `issued_at` of events with warnings. */
-export class WarnedEvents extends PartialHistory {
-  constructor(warnings: readonly StoredWarning[] = []) {
-    super();
-    for (const { sequence, issued_at } of warnings) {
-      if (sequence && issued_at) this.learnInstant(sequence, issued_at);
-    }
-  }
-
-  override warnAt({ sequence, issued_at }: SigEvent | UnknownEvent): void {
-    this.learnInstant(sequence, validInstant(issued_at));
-  }
-
-  override add(): void {}
 }
 
 /** Returns the start of a replay (default: before the first event). */

@@ -1,16 +1,16 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { NOTHING_KNOWN, type Refreshed } from "../memory/issuer_record.ts";
 import {
   type KnownIssuer,
-  ListedIssuers,
-  type ListedIssuersOptions,
-} from "./listed_issuers.ts";
+  KnownIssuers,
+  type KnownIssuersOptions,
+} from "./known_issuers.ts";
+import type { Copy } from "./reading.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
-function listedIssuers(
-  options: Partial<ListedIssuersOptions> = {},
-): ListedIssuers {
-  return new ListedIssuers({
+function knownIssuers(
+  options: Partial<KnownIssuersOptions> = {},
+): KnownIssuers {
+  return new KnownIssuers({
     issuers: ["listed.example"],
     anyIssuer: true,
     policy: {},
@@ -26,20 +26,13 @@ function listedIssuers(
 
 const MIB = 1024 * 1024;
 
-/** Gives an issuer a verified state with these sizes in bytes. */
-function verify(issuer: KnownIssuer, bytes = 1, documentBytes = 0): void {
-  const pin = { issuer: "did:web:x.example", sequence: 1, bytes };
-  const held = {
-    pin,
-    feed: undefined,
-    observation: {},
-    documents: new Map([["jwks", { bytes: new Uint8Array(documentBytes) }]]),
-  } as unknown as Refreshed;
-  issuer.record = { ...NOTHING_KNOWN, held };
+/** Gives an issuer a verified state of this size in bytes. */
+function verify(issuer: KnownIssuer, heldBytes = 1): void {
+  issuer.copy = { heldBytes } as Copy;
 }
 
 Deno.test("DID, host and URL name the same issuer", () => {
-  const issuers = listedIssuers();
+  const issuers = knownIssuers();
   for (const host of ["listed.example", "other.example"]) {
     const first = issuers.find(host);
     for (
@@ -55,7 +48,7 @@ Deno.test("DID, host and URL name the same issuer", () => {
 });
 
 Deno.test("keeps the 256 most recently used unlisted issuers", () => {
-  const issuers = listedIssuers();
+  const issuers = knownIssuers();
   const listed = issuers.find("listed.example");
   for (let i = 1; i <= 1_000; i++) verify(issuers.find(`i${i}.example`));
   assertEquals(issuers.unlisted, 256);
@@ -64,11 +57,11 @@ Deno.test("keeps the 256 most recently used unlisted issuers", () => {
   // A repeated question keeps an issuer; a listed issuer is always kept.
   assertStrictEquals(issuers.find("i745.example"), first);
   assertStrictEquals(issuers.find("listed.example"), listed);
-  assertEquals(issuers.find("i746.example").record, NOTHING_KNOWN);
+  assertEquals(issuers.find("i746.example").copy, undefined);
 });
 
 Deno.test("an issuer without a state does not evict one with a state", () => {
-  const issuers = listedIssuers();
+  const issuers = knownIssuers();
   const good = issuers.find("good.example");
   verify(good);
   for (let i = 0; i < 1000; i++) issuers.find(`bad${i}.example`);
@@ -76,23 +69,17 @@ Deno.test("an issuer without a state does not evict one with a state", () => {
   assertEquals(issuers.unlisted, 256);
 });
 
-Deno.test("keeps at most 48 MiB of feeds and documents of unlisted issuers", () => {
-  for (
-    const [bytes, documentBytes] of [[16 * MIB, 0], [1, 16 * MIB - 1]] as const
-  ) {
-    const issuers = listedIssuers();
-    for (let i = 1; i <= 10; i++) {
-      verify(issuers.find(`i${i}.example`), bytes, documentBytes);
-    }
-    issuers.find("next.example");
-    assertEquals(issuers.unlisted, 4);
-    assertEquals(issuers.find("i7.example").record, NOTHING_KNOWN);
-    assertEquals(issuers.find("i10.example").record.held?.pin.bytes, bytes);
-  }
+Deno.test("keeps at most 48 MiB of states of unlisted issuers", () => {
+  const issuers = knownIssuers();
+  for (let i = 1; i <= 10; i++) verify(issuers.find(`i${i}.example`), 16 * MIB);
+  issuers.find("next.example");
+  assertEquals(issuers.unlisted, 4);
+  assertEquals(issuers.find("i7.example").copy, undefined);
+  assertEquals(issuers.find("i10.example").heldBytes, 16 * MIB);
 });
 
 Deno.test("an issuer with a running refresh is not evicted", async () => {
-  const issuers = listedIssuers();
+  const issuers = knownIssuers();
   const busy = issuers.find("busy.example");
   const asked = busy.refreshes.next().catch(() => {});
   for (let i = 0; i < 300; i++) verify(issuers.find(`i${i}.example`));
@@ -101,7 +88,7 @@ Deno.test("an issuer with a running refresh is not evicted", async () => {
 });
 
 Deno.test("an unlisted issuer is read only at its host's own sig.json", async () => {
-  const issuers = listedIssuers();
+  const issuers = knownIssuers();
   const issuer = issuers.find("other.example");
   const usual = "https://other.example/.well-known/sig.json";
   // A fragment is never sent, and URLs are compared after normalization.
@@ -133,7 +120,7 @@ Deno.test("an unlisted issuer is read only at its host's own sig.json", async ()
 });
 
 Deno.test("an unlisted issuer is read over http or https, not both", async () => {
-  const issuers = listedIssuers({ policy: { allowPrivate: true } });
+  const issuers = knownIssuers({ policy: { allowPrivate: true } });
   const [http, https] = ["http", "https"].map((scheme) =>
     `${scheme}://other.example:8443/.well-known/sig.json`
   ) as [string, string];
@@ -149,7 +136,7 @@ Deno.test("an unlisted issuer is read over http or https, not both", async () =>
 Deno.test("a listed issuer is read at its URL on the list", async () => {
   const place = "https://acme.example/sig/sig.json?v=1";
   for (const anyIssuer of [false, true]) {
-    const issuers = listedIssuers({ issuers: [`${place}#f`], anyIssuer });
+    const issuers = knownIssuers({ issuers: [`${place}#f`], anyIssuer });
     const acme = issuers.find(place);
     assertEquals(acme.location.metadataRef, place);
     for (
@@ -172,7 +159,7 @@ Deno.test("a listed issuer is read at its URL on the list", async () => {
 Deno.test("rejects two URLs of one issuer on the list", async () => {
   const error = await expectSigError(
     () =>
-      listedIssuers({
+      knownIssuers({
         issuers: ["acme.example", "https://acme.example/sig.json"],
       }),
     "invalid_identifier",

@@ -1,0 +1,213 @@
+/** What a question demands of the state that answers it (docs/protocol.md §6.5). @module */
+
+import {
+  type Continuity,
+  formatInstant,
+  type Freshness,
+  instantOf,
+  type ParsedTime,
+  SigError,
+  type Warning,
+} from "@sig/core";
+import type { Demand } from "../memory/transitions.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
+import type { Observation } from "./reading.ts";
+
+/** Runs work that waits for an issuer (by its DID), or throws. */
+export type WaitFor = <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
+
+/** The default of `ObserveOptions.waitFor`. */
+export const runImmediately: WaitFor = (_issuer, work) => work();
+
+/** The part of a state that a question needs. */
+export interface StatePart {
+  /** The subjects (default: all). */
+  readonly subjects?: readonly string[] | undefined;
+  /** The past time or sequence whose knowledge applies. */
+  readonly asOf?: ParsedTime["asOf"];
+  /**
+   * The time whose truth the question is about; null for now (default: any).
+   */
+  readonly at?: ParsedTime["at"] | null;
+}
+
+/** Requirements for the state that an answer is made from. */
+export interface ObserveOptions extends StatePart {
+  /**
+   * Maximum age of the state in milliseconds, when the question arrives. Can
+   * only lower the consumer's own `maxAgeMs`; 0 forces a refresh.
+   */
+  readonly maxAgeMs?: number | undefined;
+  /**
+   * The minimum sequence of the state (default: 0), for example that of an
+   * append that the caller has just made.
+   */
+  readonly minSequence?: number | undefined;
+  /**
+   * How much older than `maxAgeMs` a state may be while the issuer can't be
+   * reached, in milliseconds (default: the consumer's `graceMs`, or 0 with
+   * `maxAgeMs: 0`). Replaces the consumer's, up or down.
+   */
+  readonly graceMs?: number | undefined;
+  /** Ends the wait with its reason; a refresh that others share goes on. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called with the work of refreshing the issuer; not called if the known
+   * state suffices. A server can use it to limit the questions that wait for
+   * one issuer: it may throw (default: runs the work immediately).
+   */
+  readonly waitFor?: WaitFor | undefined;
+  /**
+   * Whether a refresh is allowed (default: true). If false, only a known state
+   * within the bounds answers; otherwise throws `feed_stale`.
+   */
+  readonly refresh?: boolean | undefined;
+}
+
+/** A verified issuer, with its age and continuity. */
+export interface ObservedIssuer {
+  /** Everything that was verified. */
+  readonly verified: VerifiedIssuer;
+  /** When the fetch began. */
+  readonly observedAt: Date;
+  /** The age of the state, in the form of answers. */
+  readonly freshness: Freshness;
+  /**
+   * `first_seen` in the first observation, then `consistent`: a later fetch
+   * confirmed the pin. `unpinned` for an unlisted issuer.
+   */
+  readonly continuity: Continuity;
+  /** The warnings; include `history_was_inconsistent` after a contradiction. */
+  readonly warnings: readonly Warning[];
+}
+
+/** Validated bounds of {@linkcode ObserveOptions}, with defaults. */
+export interface Bounds extends Omit<Demand, "at"> {
+  /** The grace in milliseconds; 0 for none. */
+  readonly graceMs: number;
+}
+
+/** The members of a question that bound its state, or its wait. */
+export const BOUNDS = [
+  "maxAgeMs",
+  "minSequence",
+  "graceMs",
+  "signal",
+] as const satisfies (keyof ObserveOptions)[];
+
+/**
+ * Validates the bounds of a question, and applies those of the consumer.
+ *
+ * @throws {SigError} `invalid_request`
+ */
+export function readBounds(
+  { maxAgeMs, minSequence = 0, graceMs, signal }: Pick<
+    ObserveOptions,
+    typeof BOUNDS[number]
+  >,
+  own: Pick<Bounds, "maxAgeMs" | "graceMs">,
+): Bounds {
+  if (graceMs !== undefined && !(graceMs >= 0)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot answer: graceMs must be a number, 0 or more",
+      { context: { pointer: "/graceMs" } },
+    );
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot answer: signal must be an AbortSignal",
+      { context: { pointer: "/signal" } },
+    );
+  }
+  if (maxAgeMs !== undefined && !(maxAgeMs >= 0)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot answer: max_age_seconds must be a number, 0 or more",
+      { context: { pointer: "/max_age_seconds" } },
+    );
+  }
+  if (!(Number.isSafeInteger(minSequence) && minSequence >= 0)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot answer: min_sequence must be an integer from 0 to 2^53-1",
+      { context: { pointer: "/min_sequence" } },
+    );
+  }
+  const oldest = Math.min(maxAgeMs ?? Infinity, own.maxAgeMs);
+  return {
+    maxAgeMs: oldest,
+    minSequence,
+    // A question that needs current data must say itself that it may go
+    // without.
+    graceMs: graceMs ?? (oldest > 0 ? own.graceMs : 0),
+  };
+}
+
+/**
+ * Returns the age of an observation when the question arrived, which is the age
+ * that `maxAgeMs` limits. The duration of a fetch for this question does not
+ * count; `evaluated_at` - `observed_at` includes it.
+ */
+export function freshnessOf(
+  { observedAt, isStale }: Observation,
+  askedAt: Date,
+  maxAgeMs: number,
+): Freshness {
+  return {
+    observed_at: formatInstant(instantOf(observedAt)),
+    age_seconds: Math.max(
+      0,
+      Math.floor((askedAt.getTime() - observedAt.getTime()) / 1000),
+    ),
+    max_age_seconds: maxAgeMs / 1000,
+    status: isStale ? "stale" : "fresh",
+  };
+}
+
+/** @throws {SigError} `consistency_unavailable` */
+export function requireReached(
+  { verified: { state: { last_sequence: last } } }: Observation,
+  minSequence: number,
+): void {
+  if (last >= minSequence) return;
+  throw new SigError(
+    "consistency_unavailable",
+    `Cannot answer: the feed ends at sequence ${last}, before ${minSequence}`,
+    {
+      context: {
+        sequence: minSequence,
+        last_sequence: last,
+        hint: "Ask again when the issuer has published that event.",
+      },
+    },
+  );
+}
+
+/**
+ * Creates the error of a state that is too old and can't be refreshed.
+ *
+ * @param known When the known state was read; undefined if there is none.
+ */
+export function feedStale(
+  issuer: string,
+  known: Date | undefined,
+  maxAgeMs: number,
+  cause?: SigError,
+): SigError {
+  const { retry_after_seconds: retryAfter } = cause?.context ?? {};
+  const why = known === undefined
+    ? "nothing is known of the issuer"
+    : `what is known is older than ${maxAgeMs / 1000} s`;
+  const failed = cause && `, and refreshing it failed (${cause.code})`;
+  return new SigError("feed_stale", `Cannot answer: ${why}${failed ?? ""}`, {
+    context: {
+      issuer,
+      ...(known && { observed_at: formatInstant(instantOf(known)) }),
+      ...(cause && { reason: cause.code }),
+      ...(retryAfter && { retry_after_seconds: retryAfter }),
+    },
+    ...(cause && { cause }),
+  });
+}

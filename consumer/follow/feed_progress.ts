@@ -1,0 +1,233 @@
+/** Digests a feed while it is read, and judges it at its end. @module */
+
+import { quote } from "@sig/core/internal";
+import type { OpenedDocument } from "../fetch/fetch_options.ts";
+import { findContradiction, keysDigest } from "../memory/compare.ts";
+import {
+  type PinnedFeed,
+  type PinnedProof,
+  shortenKids,
+  shortOrNull,
+} from "../memory/pin.ts";
+import type { FeedVerification } from "../verify/feed_verification.ts";
+import type { RunningHash } from "../verify/verify_feed.ts";
+import {
+  type Found,
+  type Reading,
+  type RefreshOptions,
+  timeOf,
+  withoutPast,
+} from "./reading.ts";
+import type { Warning } from "@sig/core";
+
+const SMALL_FEED_BYTES = 64 * 1024;
+
+/**
+ * Yields the bytes, reports progress, and waits before it reads a large feed.
+ */
+export async function* observed(
+  { bytes, length }: OpenedDocument,
+  { onProgress, largeReads }: RefreshOptions,
+): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  let isLarge = false;
+  try {
+    for await (const chunk of bytes) {
+      read += chunk.length;
+      onProgress?.(read, length);
+      if (!isLarge && read > SMALL_FEED_BYTES) {
+        await largeReads?.enter();
+        isLarge = true;
+      }
+      yield chunk;
+    }
+  } finally {
+    if (isLarge) largeReads?.leave();
+  }
+}
+
+/** Hashes a feed while it is read: the whole feed and the pinned prefix. */
+export class FeedProgress {
+  readonly digest: RunningHash;
+  readonly #until: number;
+  #at: number;
+  #prefixSha256: string | undefined;
+
+  /**
+   * @param range The position of the next byte, and the length of the pinned
+   * prefix.
+   */
+  constructor(
+    digest: RunningHash,
+    { at, until }: { readonly at: number; readonly until: number },
+  ) {
+    this.digest = digest;
+    this.#at = at;
+    this.#until = until;
+    this.#notePrefix();
+  }
+
+  /** SHA-256 of the pinned prefix; undefined if the feed is shorter. */
+  get prefixSha256(): string | undefined {
+    return this.#prefixSha256;
+  }
+
+  async *follow(
+    bytes: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      const pinned = Math.max(0, this.#until - this.#at);
+      const isWithin = pinned === 0 || pinned >= chunk.length;
+      const parts = isWithin
+        ? [chunk]
+        : [chunk.subarray(0, pinned), chunk.subarray(pinned)];
+      for (const part of parts) {
+        this.digest.update(part);
+        this.#at += part.length;
+        this.#notePrefix();
+        yield part;
+      }
+    }
+  }
+
+  #notePrefix(): void {
+    if (this.#at === this.#until) this.#prefixSha256 ??= this.digest.hex();
+  }
+}
+
+const LF = 0x0a;
+
+/** Returns the number of complete lines. */
+export function countLines(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if (byte === LF) count++;
+  return count;
+}
+
+/** A feed that was verified to its end. */
+interface ReadFeed {
+  readonly verification: FeedVerification;
+  readonly progress: FeedProgress;
+  readonly etag: string | null;
+  readonly comparedAt: Date;
+  /** Warnings about how the feed is served. */
+  readonly warnings: readonly Warning[];
+  /** The sequence of the first event that differs from the mirror, if known. */
+  readonly firstDifference?: number | undefined;
+}
+
+/**
+ * Compares a verified feed with the pin.
+ *
+ * @throws {SigError} `proof_invalid` with a checkpoint policy.
+ */
+export async function judgeFeed(
+  reading: Reading,
+  read: ReadFeed,
+): Promise<Found> {
+  const { pin, keys, proofs, options } = reading;
+  const { progress: { prefixSha256, digest }, verification } = read;
+  const { events, tree } = verification;
+  const sha256 = digest.hex();
+  const error = pin && findContradiction(pin, {
+    keys,
+    checkpoint: proofs.checkpoint,
+    events,
+    feed: { prefixSha256, firstDifference: read.firstDifference },
+    hashesAt: await proofs.hashesOf(tree, pin),
+  });
+  if (error !== undefined) {
+    const served = { sequence: events, sha256, keys: keysDigest(keys) };
+    return { kind: "contradiction", error, served };
+  }
+  const { checkpointPolicy: policy } = options;
+  const proof = await proofs.toRemember(pin, { events, keys, tree }, policy);
+  if (policy !== undefined && proofs.text && proofs.checkpoint) {
+    options.onConfirmed?.(await proofs.text, proofs.checkpoint);
+  }
+  tree?.endState();
+  return await foundFeed(reading, read, { sha256, proof });
+}
+
+async function foundFeed(
+  { pin, loaded, documents, keys: { published }, proofs, options }: Reading,
+  { verification, progress, etag, comparedAt, warnings }: ReadFeed,
+  { sha256, proof }: {
+    readonly sha256: string;
+    readonly proof: PinnedProof | null;
+  },
+): Promise<Found> {
+  const { now } = options;
+  const { metadata: { events_uri: ref, public_only, recovery = null } } =
+    loaded;
+  const result = verification.result();
+  const { state, bytes } = result;
+  const ofEvents = withoutPast(result.warnings, state, options);
+  const signed = Array.from(
+    verification.kids,
+    (kid) => [kid, published.get(kid) ?? ""] as const,
+  );
+  const feed: PinnedFeed = {
+    sequence: verification.events,
+    bytes,
+    prefix_sha256: sha256,
+    last_event_id: shortOrNull(verification.lastEventId),
+    keys: await shortenKids(signed),
+    etag: shortOrNull(etag),
+    compared_at: timeOf(comparedAt),
+  };
+  // Proofs introduce new keys; without them, a new key is only a warning.
+  const isUnproven = pin?.proof === null && (pin.feed?.sequence ?? 0) > 0;
+  const known = pin?.feed?.keys ?? {};
+  const added = isUnproven
+    ? signed.map(([kid]) => kid).filter((kid) => !Object.hasOwn(known, kid))
+    : [];
+  const addedKids = Object.keys(
+    await shortenKids(added.map((kid) => [kid, ""])),
+  );
+  return {
+    kind: "feed",
+    feed,
+    proof,
+    addedKids,
+    copy: {
+      kind: "copy",
+      events: verification.events,
+      sha256,
+      observedAt: now,
+      bytes,
+      etag,
+      ref,
+      publicOnly: public_only,
+      recovery: JSON.stringify(recovery),
+      comparedAt,
+      documents,
+      keys: loaded.keys,
+      verification,
+      digest: progress.digest,
+      checkpoint: options.checkpointPolicy && proofs.checkpoint,
+      heldBytes: bytes +
+        Array.from(documents.values(), (each) => each.bytes.length)
+          .reduce((a, b) => a + b, 0),
+      observation: {
+        observedAt: now,
+        continuity: pin === undefined ? "first_seen" : "consistent",
+        verified: {
+          issuer: loaded.issuer,
+          source: loaded.source,
+          state,
+          feed: { ...result, sha256, warnings: ofEvents },
+          warnings: [
+            ...loaded.warnings,
+            ...warnings,
+            ...added.map((kid) => ({
+              code: "key_added" as const,
+              detail: `key ${quote(kid)} has signed for the first time`,
+            })),
+            ...ofEvents,
+          ],
+        },
+      },
+    },
+  };
+}

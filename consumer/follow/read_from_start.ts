@@ -1,0 +1,98 @@
+/** Reads a feed from its first byte (docs/protocol.md §6.2). @module */
+
+import { DEFAULT_LIMITS } from "@sig/core";
+import { findContradiction, keysDigest } from "../memory/compare.ts";
+import type { KnownPin } from "../memory/pin.ts";
+import { feedTooLarge } from "../verify/feed_fault.ts";
+import { FeedVerification } from "../verify/feed_verification.ts";
+import { createFastSha256, createSha256For } from "../verify/verify_feed.ts";
+import {
+  countLines,
+  FeedProgress,
+  judgeFeed,
+  observed,
+} from "./feed_progress.ts";
+import type { Found, OpenedFeed, Reading } from "./reading.ts";
+
+/**
+ * Verifies the feed from its first byte, and compares it with the pin.
+ *
+ * @throws {SigError} the faults of the feed, and the errors of reading it.
+ */
+export async function readFromStart(
+  reading: Reading,
+  { document, warnings }: OpenedFeed,
+): Promise<Found> {
+  const { pin, loaded, proofs, options } = reading;
+  try {
+    const tree = proofs.newTree(pin);
+    proofs.prepare(tree, pin);
+    const verification = new FeedVerification({
+      issuer: loaded.issuer,
+      publicOnly: loaded.metadata.public_only,
+      limits: options.limits,
+      unknownEvents: options.unknownEvents,
+      unmatchedRevoke: options.unmatchedRevoke,
+      keepOnly: options.keepOnly,
+      recovery: loaded.recovery,
+      tree,
+    });
+    const progress = new FeedProgress(createSha256For(document.length), {
+      at: 0,
+      until: pin?.feed?.bytes ?? 0,
+    });
+    const { now, yieldToEventLoop, onEvent, workers } = options;
+    await verification.read(progress.follow(observed(document, options)), {
+      now,
+      yieldToEventLoop,
+      onEvent,
+      workers,
+      keys: loaded.keys,
+      expectedBytes: document.length,
+    });
+    return await judgeFeed(reading, {
+      verification,
+      progress,
+      etag: document.etag,
+      comparedAt: now,
+      warnings,
+    });
+  } finally {
+    await document.cancel();
+  }
+}
+
+/**
+ * Counts the lines of a feed whose documents contradict the pin. The feed can't
+ * be verified, but the count shows whether it is also rolled back.
+ */
+export async function countFeed(
+  { keys, proofs: { checkpoint }, options }: Reading,
+  pin: KnownPin,
+  { document }: OpenedFeed,
+): Promise<Extract<Found, { readonly kind: "contradiction" }> | undefined> {
+  const { maxFeedBytes } = options.limits ?? DEFAULT_LIMITS;
+  const digest = createFastSha256();
+  let bytes = 0;
+  let events = 0;
+  try {
+    for await (const chunk of document.bytes) {
+      digest.update(chunk);
+      events += countLines(chunk);
+      bytes += chunk.length;
+      if (bytes > maxFeedBytes) throw feedTooLarge(maxFeedBytes);
+    }
+  } finally {
+    await document.cancel();
+  }
+  const error = findContradiction(pin, { keys, checkpoint, events });
+  return error && {
+    kind: "contradiction",
+    error,
+    served: {
+      sequence: events,
+      sha256: digest.hex(),
+      keys: keysDigest(keys),
+    },
+  };
+}

@@ -1,0 +1,231 @@
+/** What a read of an issuer starts from, and what it finds. @module */
+
+import {
+  addSeconds,
+  compareInstants,
+  type Continuity,
+  DEFAULT_LIMITS,
+  type FeedState,
+  formatInstant,
+  instantOf,
+  type Limits,
+  type SigError,
+  type Warning,
+} from "@sig/core";
+import type { KeyResolver } from "@sig/jose/keys";
+import type { OpenedCheckpoint } from "@sig/jose/proofs";
+import type { OpenedDocument } from "../fetch/fetch_options.ts";
+import type { FetchedKeys } from "../memory/compare.ts";
+import type { PinKeeper } from "../memory/keeper.ts";
+import type {
+  KnownPin,
+  PinnedFeed,
+  PinnedProof,
+  Served,
+} from "../memory/pin.ts";
+import type { VerifiedState } from "../memory/transitions.ts";
+import type { ProofPolicy } from "../proofs/proof_policy.ts";
+import type { HeldDocuments } from "../read/issuer_documents.ts";
+import type { DocumentReader, IssuerLocation } from "../read/reader.ts";
+import type { FeedVerification } from "../verify/feed_verification.ts";
+import type { LoadedIssuer } from "../verify/load_issuer.ts";
+import type { Semaphore } from "../verify/semaphore.ts";
+import type {
+  ReadingOptions,
+  RunningHash,
+  VerifiedIssuer,
+} from "../verify/verify_feed.ts";
+import type { VerifiedEvent } from "../verify/verified_feed.ts";
+import type { IssuerProofs } from "./issuer_proofs.ts";
+
+/** A verified issuer at one time. */
+export interface Observation {
+  readonly verified: VerifiedIssuer;
+  readonly observedAt: Date;
+  readonly continuity: Continuity;
+  /** Whether it answers only because the issuer can't be reached. */
+  readonly isStale?: boolean | undefined;
+}
+
+/** What a state of this process answers with. */
+interface Answering {
+  /**
+   * The checkpoint that was used or confirmed; undefined if none was required.
+   */
+  readonly checkpoint: OpenedCheckpoint | undefined;
+  readonly observation: Observation;
+  /** Approximate size in bytes. */
+  readonly heldBytes: number;
+}
+
+/** The verified feed of this process; the next read continues it. */
+export type Copy =
+  & Extract<VerifiedState, { readonly kind: "copy" }>
+  & Answering
+  & {
+    readonly bytes: number;
+    readonly etag: string | null;
+    /** The URL or path of the feed. */
+    readonly ref: string;
+    /** `public_only` of the metadata that its events were verified with. */
+    readonly publicOnly: boolean;
+    /** The recovery key and its statements, by which its events apply. */
+    readonly recovery: string;
+    /** When the feed was last compared from its first byte. */
+    readonly comparedAt: Date;
+    /** The documents that its events were verified with. */
+    readonly documents: HeldDocuments;
+    readonly keys: KeyResolver;
+    /** At the end of the feed, unless a read has failed since. */
+    readonly verification: FeedVerification;
+    /** The SHA-256 of the feed, at the same place. */
+    readonly digest: RunningHash;
+  };
+
+/** The last proven relationships of one subject. */
+export type Part =
+  & Extract<VerifiedState, { readonly kind: "part" }>
+  & Answering
+  & {
+    readonly subject: string;
+    /** Whether it can answer questions about a past time. */
+    readonly isPast: boolean;
+    /** Number of events in the checkpoint. */
+    readonly size: number;
+    /** Size of the feed in bytes, up to the checkpoint. */
+    readonly feedBytes: number;
+  };
+
+/** What a read found. */
+export type Found =
+  /** A valid feed that continues the pin. */
+  | {
+    readonly kind: "feed";
+    readonly copy: Copy;
+    readonly feed: PinnedFeed;
+    readonly proof: PinnedProof | null;
+    readonly addedKids: readonly string[];
+  }
+  /** A proof that continues the pin. */
+  | {
+    readonly kind: "proof";
+    readonly part: Part;
+    readonly proof: PinnedProof;
+  }
+  /** No proof was used: the feed must be read. */
+  | {
+    readonly kind: "unproven";
+    readonly warning?: Warning | undefined;
+    /** Has already read the documents, for the read of the feed. */
+    readonly again: DocumentReader;
+  }
+  /** The known bytes are not there; alone, this proves nothing. */
+  | { readonly kind: "other_bytes" }
+  | {
+    readonly kind: "contradiction";
+    readonly error: SigError;
+    readonly served: Served | null;
+  }
+  | { readonly kind: "fault"; readonly error: SigError }
+  | { readonly kind: "unreachable"; readonly error: SigError };
+
+/** An issuer that is followed: its pin and its copy. */
+export class FollowedIssuer {
+  readonly location: IssuerLocation;
+  readonly keeper: PinKeeper;
+  copy: Copy | undefined;
+  /** When a read was last repeated because of unknown keys. */
+  repeatedAt: Date | undefined;
+
+  constructor(location: IssuerLocation, keeper: PinKeeper) {
+    this.location = location;
+    this.keeper = keeper;
+  }
+
+  /** The issuer's DID; for a local source, the empty string. */
+  get did(): string {
+    return this.location.expectedIssuer ?? "";
+  }
+
+  /** Returns the location of the next read. */
+  takeLocation(): IssuerLocation {
+    return this.location;
+  }
+}
+
+/** Options of a refresh. */
+export interface RefreshOptions extends ReadingOptions {
+  readonly now: Date;
+  /** Called with each newly verified event, in order. */
+  readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
+  /** Called before each attempt: events of an earlier attempt do not count. */
+  readonly onAttempt?: (() => void) | undefined;
+  readonly onProgress?:
+    | ((bytes: number, totalBytes: number | undefined) => void)
+    | undefined;
+  /** Limits concurrent reads of large feeds. */
+  readonly largeReads?: Semaphore | undefined;
+  /** Requirements for the checkpoint. If set, the feed must confirm it. */
+  readonly checkpointPolicy?: ProofPolicy | undefined;
+  /** With `checkpointPolicy`: called with the confirmed checkpoint. */
+  readonly onConfirmed?:
+    | ((note: string, checkpoint: OpenedCheckpoint) => void)
+    | undefined;
+  /** Verifies the whole feed (default: false). */
+  readonly full?: boolean | undefined;
+  /** An issuer without a pin is an error (default: false). */
+  readonly requirePin?: boolean | undefined;
+  /** As in `VerifyFeedOptions`; the feed is then not continued. */
+  readonly keepOnly?: string | null | undefined;
+}
+
+/** An opened feed, with the warnings about how it is served. */
+export interface OpenedFeed {
+  readonly document: OpenedDocument;
+  readonly warnings: readonly Warning[];
+}
+
+/** An issuer whose documents are verified and whose feed is to be read. */
+export interface Reading {
+  /** The pin, with digests of published kids replaced by the kids. */
+  readonly pin: KnownPin | undefined;
+  readonly loaded: LoadedIssuer;
+  readonly documents: HeldDocuments;
+  readonly keys: FetchedKeys;
+  readonly proofs: IssuerProofs;
+  readonly options: RefreshOptions;
+}
+
+/** Returns the time of a read as it is remembered. */
+export function timeOf(now: Date): string {
+  return formatInstant(instantOf(now));
+}
+
+/**
+ * Returns whether less than `limitMs` have passed since `from`. Returns false
+ * if `from` is in the future: a clock that was set back must not keep anything
+ * valid indefinitely.
+ */
+export function isWithin(limitMs: number, from: Date, now: Date): boolean {
+  const elapsedMs = now.getTime() - from.getTime();
+  return elapsedMs >= 0 && elapsedMs < limitMs;
+}
+
+/**
+ * Drops `issued_at_future` warnings of events that are no longer ahead of the
+ * clock.
+ */
+export function withoutPast(
+  warnings: readonly Warning[],
+  { history }: FeedState,
+  { now, limits = DEFAULT_LIMITS }: {
+    readonly now: Date;
+    readonly limits?: Limits | undefined;
+  },
+): readonly Warning[] {
+  const horizon = addSeconds(instantOf(now), limits.clockSkewSeconds);
+  return warnings.filter(({ code, sequence }) =>
+    code !== "issued_at_future" || sequence === undefined ||
+    compareInstants(history.issuedAt(sequence), horizon) > 0
+  );
+}

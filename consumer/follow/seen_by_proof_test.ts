@@ -1,0 +1,301 @@
+// What proofs have shown: identified by its root, kept, and compared in
+// parallel reads.
+import { assert, assertEquals } from "@std/assert";
+import type { ConsumerOptions } from "../consumer.ts";
+import { createConsumer } from "../create_consumer.ts";
+import { acknowledgePin, showPin } from "./manage_pins.ts";
+import { createMemoryStore } from "../store/memory_store.ts";
+import { revoke } from "../../tests/kit/events.ts";
+import {
+  PROOFS,
+  type ProofsContent,
+  publishProofs,
+} from "../../tests/kit/proofs.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { importTestKeys, lineOf, PATHS } from "../../tests/kit/test_issuer.ts";
+import {
+  QUESTION,
+  START_MS,
+  watchIssuer,
+} from "../../tests/kit/watched_issuer.ts";
+
+const [key1, key2] = await importTestKeys();
+const REWRITTEN = [
+  "feed_rewritten",
+  "is not the one that is remembered",
+] as const;
+const ROLLED_BACK = ["feed_rolled_back", "events are remembered"] as const;
+
+/** Starts an issuer with proofs, and a memory of it. */
+async function setUp(events = 1) {
+  const watched = await watchIssuer(events, key1);
+  const { did, lines, publish, server: { documents, origin } } = watched;
+  const pins = createMemoryStore();
+  const prove = (
+    lines: readonly string[],
+    content: Partial<ProofsContent> = {},
+  ) => publishProofs(documents, { origin, keys: [key1], lines, ...content });
+  await prove(lines);
+  let nowMs = START_MS;
+  const fresh = (options: Partial<ConsumerOptions> = {}) =>
+    createConsumer({
+      ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0, pins },
+      now: () => new Date(nowMs),
+      ...options,
+    });
+  const end = { relationship_id: "rel-1", issuer: did };
+  return {
+    ...{ ...watched, pins, prove, fresh },
+    ask: (options: Partial<ConsumerOptions> = {}) =>
+      fresh({ proofs: "always", ...options }).check(did, QUESTION),
+    revoked: [...lines, await lineOf({ ...revoke(2, end), issuer: did }, key1)],
+    kept: [...lines, await watched.line(2, key1)],
+    publishProven: async (lines: readonly string[]) => {
+      publish(lines);
+      await prove(lines);
+    },
+    silence: () => documents.delete(PATHS.metadata),
+    wait: (ms: number) => nowMs += ms,
+    accept: (expect?: string) =>
+      acknowledgePin(pins, did, {
+        ...{ allowPrivate: true, now: new Date(nowMs), reason: "by phone" },
+        expect,
+      }),
+    [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
+  };
+}
+
+Deno.test("an event after the checkpoint that was seen by proof can't be rewritten", async () => {
+  await using issuer = await setUp();
+  const { revoked, kept, publish, publishProven, pins, did } = issuer;
+  publish(revoked);
+  const answer = await issuer.ask();
+  assertEquals([answer.decision, answer.proof?.tail], ["deny", 1]);
+  const { seen, proof } = await showPin(pins, did);
+  assertEquals([proof?.size, proof?.seen, seen?.size], [1, 2, 2]);
+  assert(seen?.root !== proof?.root);
+  // In the tail, in a longer tail, under a checkpoint, and in the whole feed.
+  publish(kept);
+  await expectSigError(issuer.ask, ...REWRITTEN);
+  const { incident } = await showPin(pins, did);
+  assertEquals(incident?.code, "feed_rewritten");
+  publish(revoked);
+  assertEquals((await issuer.ask()).decision, "deny");
+  const longer = [...kept, await issuer.line(3, key1)];
+  for (const lines of [kept, longer]) {
+    publish(lines);
+    await expectSigError(issuer.ask, ...REWRITTEN);
+    await expectSigError(() => issuer.ask({ proofs: "never" }), ...REWRITTEN);
+    await issuer.prove(lines);
+    await expectSigError(issuer.ask, ...REWRITTEN);
+    await issuer.prove(issuer.lines);
+    publish(revoked);
+    assertEquals((await issuer.ask()).decision, "deny");
+  }
+  await publishProven([...revoked, await issuer.line(3, key1)]);
+  assertEquals((await issuer.ask()).last_sequence, 3);
+});
+
+Deno.test("an event that was seen by proof is compared by a reader of the feed", async () => {
+  await using issuer = await setUp();
+  issuer.publish(issuer.revoked);
+  assertEquals((await issuer.ask()).decision, "deny");
+  issuer.publish([...issuer.kept, await issuer.line(3, key1)]);
+  await expectSigError(() => issuer.ask({ proofs: "never" }), ...REWRITTEN);
+});
+
+Deno.test("answers by proof have the warning of a past contradiction", async () => {
+  await using issuer = await setUp();
+  issuer.publish(issuer.revoked);
+  await issuer.ask();
+  issuer.publish(issuer.lines);
+  await expectSigError(issuer.ask, ...ROLLED_BACK);
+  issuer.publish(issuer.revoked);
+  for (let nth = 0; nth < 2; nth++) {
+    const { warnings } = await issuer.ask();
+    const codes = warnings.map(({ code }) => code);
+    assertEquals(codes, ["history_was_inconsistent"]);
+  }
+  const { proof } = await issuer.ask();
+  assertEquals(proof?.size, 1);
+});
+
+/** Delays the next request for a path until `go` is called. */
+function hold(
+  documents: Map<string, unknown>,
+  path: string,
+): { readonly asked: Promise<void>; readonly go: () => void } {
+  const served = documents.get(path);
+  const asked = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  documents.set(path, async () => {
+    asked.resolve();
+    documents.set(path, served);
+    await go.promise;
+    return new Response(served as string);
+  });
+  return { asked: asked.promise, go: () => go.resolve() };
+}
+
+for (const isStored of [true, false]) {
+  Deno.test(`a refresh in flight does not erase what a proof has shown (stored: ${isStored})`, async () => {
+    await using issuer = await setUp();
+    const { did, server: { documents } } = issuer;
+    const before = new Map(documents);
+    const consumer = issuer.fresh({
+      proofs: "always",
+      ...(isStored ? {} : { pins: undefined }),
+    });
+    const check = () => consumer.check(did, QUESTION);
+    assertEquals((await check()).decision, "allow");
+    const held = hold(documents, PATHS.feed);
+    const slow = consumer.verify(did).catch((error) => error);
+    await held.asked;
+    await issuer.publishProven(issuer.revoked);
+    assertEquals((await check()).decision, "deny");
+    // The server withholds the revoke from then on.
+    for (const [path, served] of before) documents.set(path, served);
+    held.go();
+    assertEquals((await slow).code, "feed_rolled_back");
+    await expectSigError(check, ...ROLLED_BACK);
+    await expectSigError(() => consumer.state(did), ...ROLLED_BACK);
+  });
+
+  Deno.test(`two answers by proof at the same time don't accept two forks (stored: ${isStored})`, async () => {
+    await using issuer = await setUp();
+    const { did, server: { documents } } = issuer;
+    const consumer = issuer.fresh({
+      proofs: "always",
+      ...(isStored ? {} : { pins: undefined }),
+    });
+    const check = () => consumer.check(did, QUESTION);
+    await check();
+    issuer.publish(issuer.revoked);
+    const fork = new Map(documents);
+    await issuer.publishProven(issuer.kept);
+    const path = [...documents.keys()].find((each) => !fork.has(each));
+    assert(path !== undefined);
+    // The first read has its documents, and waits for its lines.
+    const held = hold(documents, path);
+    const first = check().catch((error) => error);
+    await held.asked;
+    for (const [path, served] of fork) documents.set(path, served);
+    const second = await check().catch((error) => error);
+    held.go();
+    // The first one was read again, and found what the second one had seen.
+    const decisions = [(await first).decision, second.decision];
+    assertEquals(decisions, ["deny", "deny"]);
+  });
+}
+
+Deno.test("an acknowledgement accepts no feed that the incident did not record", async () => {
+  await using issuer = await setUp();
+  const { kept, revoked, publish, prove, pins, did } = issuer;
+  publish(revoked);
+  await prove(revoked);
+  await issuer.ask();
+  // The incident records checkpoint and tail of another history.
+  publish(kept);
+  await prove(kept);
+  await expectSigError(issuer.ask, ...REWRITTEN);
+  const { incident } = await showPin(pins, did);
+  assert(incident?.seen && "root" in incident.seen);
+  assertEquals(incident.seen.size, 2);
+  // The recorded checkpoint is served beside a feed that nobody recorded.
+  publish([...kept, await issuer.line(3, key1, { roles: ["admin"] })]);
+  const differs = [
+    "confirmation_required",
+    "the history that is served now differs from the recorded incident",
+  ] as const;
+  await expectSigError(issuer.accept, ...differs);
+  assertEquals((await showPin(pins, did)).proof?.seen, 2);
+  publish(kept);
+  const accepted = await issuer.accept();
+  assertEquals([accepted.sequence, accepted.incident], [2, null]);
+  assertEquals((await issuer.ask()).decision, "allow");
+});
+
+Deno.test("an incident without a checkpoint binds no feed: --expect must name it", async () => {
+  await using issuer = await setUp();
+  const { did, pins, publishKeys, server: { documents } } = issuer;
+  await issuer.ask();
+  publishKeys([key1, key2]);
+  documents.delete(`${PROOFS}checkpoint`);
+  await expectSigError(issuer.ask, "key_not_introduced", "is new");
+  const { incident } = await showPin(pins, did);
+  assert(incident?.seen && "root" in incident.seen);
+  assertEquals(incident.seen.root, null);
+  issuer.publish([...issuer.lines, await issuer.line(2, key2)]);
+  const error = await expectSigError(
+    issuer.accept,
+    "confirmation_required",
+    "was not recorded before",
+  );
+  const { served_sha256 } = error.context;
+  assert(typeof served_sha256 === "string");
+  assertEquals((await issuer.accept(served_sha256)).sequence, 2);
+});
+
+Deno.test("a revocation that was seen by proof counts for later questions while the issuer is silent", async () => {
+  await using issuer = await setUp();
+  const { did } = issuer;
+  const consumer = issuer.fresh({ maxAgeMs: 3_600_000, proofs: "always" });
+  const known = { ...QUESTION, maxAgeMs: 60_000 };
+  assertEquals((await consumer.check(did, known)).decision, "allow");
+  await issuer.publishProven(issuer.revoked);
+  const now = { ...QUESTION, maxAgeMs: 0 };
+  assertEquals((await consumer.check(did, now)).decision, "deny");
+  issuer.silence();
+  for (const refresh of [true, false]) {
+    const answer = await consumer.check(did, known, { refresh });
+    assertEquals([answer.decision, answer.proof?.size], ["deny", 2]);
+  }
+  // Another subject has seen more: the part may lack events, and is not used.
+  issuer.wait(61_000);
+  await expectSigError(
+    () => consumer.check(did, known),
+    "feed_stale",
+    "what is known is older than 60 s",
+  );
+});
+
+Deno.test("a proven part does not answer once other events were seen", async () => {
+  await using issuer = await setUp();
+  const { did, server: { documents } } = issuer;
+  const consumer = issuer.fresh({ maxAgeMs: 3_600_000, proofs: "always" });
+  await consumer.check(did, QUESTION);
+  await issuer.publishProven(issuer.revoked);
+  const bob = { ...QUESTION, subject: "did:web:bob.example" };
+  assertEquals((await consumer.check(did, bob)).decision, "deny");
+  const metadata = documents.get(PATHS.metadata)!;
+  issuer.silence();
+  await expectSigError(
+    () => consumer.check(did, QUESTION),
+    "fetch_status",
+    "404",
+  );
+  documents.set(PATHS.metadata, metadata);
+  assertEquals((await consumer.check(did, QUESTION)).decision, "deny");
+});
+
+for (const proofs of ["always", "never"] as const) {
+  Deno.test(`the policy of checkpoints holds when the answer is given (proofs: ${proofs})`, async () => {
+    await using issuer = await setUp();
+    await issuer.prove(issuer.lines, { time: START_MS / 1000 });
+    const { did } = issuer;
+    const consumer = issuer.fresh({
+      ...{ maxAgeMs: 3_600_000, proofs },
+      checkpointPolicy: { maxCheckpointAgeMs: 600_000 },
+    });
+    const check = () => consumer.check(did, QUESTION);
+    assertEquals((await check()).decision, "allow");
+    const asked = issuer.server.exchanges.length;
+    issuer.wait(599_000);
+    assertEquals((await check()).decision, "allow");
+    assertEquals(issuer.server.exchanges.length, asked);
+    issuer.wait(2_000);
+    await expectSigError(check, "checkpoint_stale", "the checkpoint is of");
+    issuer.silence();
+    await expectSigError(check, "fetch_status", "404");
+  });
+}

@@ -1,0 +1,204 @@
+/**
+ * Keeps the pin of one issuer, in a store or in this process. Every write is a
+ * compare-and-set: a result that was compared with an older pin is not written.
+ *
+ * @module
+ */
+
+import { isObject } from "@sig/core/internal";
+import { type RecordStore, storeUnavailable } from "../store/record_store.ts";
+import { type KnownPin, type Pin, UNKNOWN } from "./pin.ts";
+import { decodePin, encodePin, PINS } from "./pin_record.ts";
+
+/** A pin as it was read or written. */
+export interface KeptPin {
+  readonly pin: Pin;
+  /** The record's text and version; null if there is no record. */
+  readonly record: { readonly text: string; readonly version: string } | null;
+}
+
+const NOTHING_KEPT: KeptPin = { pin: UNKNOWN, record: null };
+
+/** Attempts to write while other processes write the same history. */
+const MAX_WRITES = 32;
+
+/** Attempts of work while other processes write another history. */
+const MAX_ATTEMPTS = 8;
+
+/** How a {@linkcode PinKeeper} keeps its pin. */
+export interface KeeperOptions {
+  /** A store, shared with other processes (default: this process). */
+  readonly store?: RecordStore | undefined;
+  /** The pin to begin with, without a store (default: unknown). */
+  readonly begin?: Pin | undefined;
+  /**
+   * Whether the issuer is not on the list: a contradiction removes its pin, and
+   * answers are `unpinned` (default: false).
+   */
+  readonly forgets?: boolean | undefined;
+}
+
+/** Keeps the pin of one issuer. */
+export class PinKeeper {
+  /** Whether a contradiction removes the pin. */
+  readonly forgets: boolean;
+  readonly #issuer: string;
+  readonly #store: RecordStore | undefined;
+  #kept: KeptPin;
+
+  /** @param issuer The issuer's DID. */
+  constructor(
+    issuer: string,
+    { store, begin = UNKNOWN, forgets = false }: KeeperOptions = {},
+  ) {
+    this.#issuer = issuer;
+    this.#store = store;
+    this.#kept = { pin: begin, record: null };
+    this.forgets = forgets;
+  }
+
+  /** The pin as this process knows it; undefined if the store must be read. */
+  get known(): KeptPin | undefined {
+    return this.#store === undefined ? this.#kept : undefined;
+  }
+
+  /**
+   * Returns the pin. All processes rely on what any of them has seen.
+   *
+   * @throws {SigError} `store_unavailable`
+   */
+  async read(now: Date): Promise<KeptPin> {
+    const store = this.#store;
+    if (store === undefined) return this.#kept;
+    const found = await store.get(PINS, this.#issuer, now);
+    const before = this.#kept;
+    if (found?.version === before.record?.version) return before;
+    if (found === undefined) return this.#kept = NOTHING_KEPT;
+    const { text, version } = found;
+    const pin = text === before.record?.text
+      ? before.pin
+      : await decodePin(store.place, this.#issuer, text);
+    return this.#kept = { pin, record: { text, version } };
+  }
+
+  /**
+   * Writes a pin over the one that was read, also if the same history was
+   * written since: the later times remain.
+   *
+   * @returns What is kept now; undefined if it is another history: the work
+   * must be repeated.
+   * @throws {SigError} `store_unavailable`
+   */
+  async write(
+    before: KeptPin,
+    pin: KnownPin,
+    now: Date,
+  ): Promise<KeptPin | undefined> {
+    for (let attempt = 0; attempt < MAX_WRITES; attempt++) {
+      const there = await this.read(now);
+      let after = pin;
+      if (there !== before && there.pin.status !== "unknown") {
+        after = withLaterTimes(pin, there.pin);
+        const isWritten = isSameHistory(there.pin, pin);
+        if (isWritten && after.last_seen === there.pin.last_seen) return there;
+        if (!isWritten && !isSameHistory(there.pin, before.pin)) {
+          return undefined;
+        }
+      } else if (there.pin.status !== before.pin.status) return undefined;
+      const written = await this.#swap(there, after, now);
+      if (written !== undefined) return written;
+    }
+    throw this.#busy();
+  }
+
+  /** Removes the pin of this process. */
+  forget(): void {
+    this.#kept = NOTHING_KEPT;
+  }
+
+  /**
+   * Runs work, and again while it returns undefined because the pin has
+   * changed, at most 8 times.
+   *
+   * @throws {SigError} `store_unavailable`, and the errors of the work.
+   */
+  async repeat<T>(work: () => Promise<T | undefined>): Promise<T> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const result = await work();
+      if (result !== undefined) return result;
+    }
+    throw this.#busy();
+  }
+
+  /** Creates the error of a pin that is required. */
+  missing(): Error {
+    return storeUnavailable(
+      this.#place,
+      `it has no pin of ${this.#issuer}`,
+      undefined,
+      "It may have been emptied. Without --require-pin the issuer is read as if for the first time.",
+    );
+  }
+
+  get #place(): string {
+    return this.#store?.place ?? "in memory";
+  }
+
+  #busy(): Error {
+    return storeUnavailable(this.#place, "other processes keep changing it");
+  }
+
+  async #swap(
+    there: KeptPin,
+    pin: KnownPin,
+    now: Date,
+  ): Promise<KeptPin | undefined> {
+    const store = this.#store;
+    if (store === undefined) {
+      return this.#kept === there
+        ? this.#kept = { pin, record: null }
+        : undefined;
+    }
+    const text = await encodePin(pin);
+    if (text === there.record?.text) return there;
+    const record = { text, expiresAtMs: null };
+    const over = there.record?.version ?? null;
+    const isWritten = await store.put(PINS, this.#issuer, record, over, now);
+    // The next read learns the version, and recognises the text.
+    return isWritten
+      ? this.#kept = { pin, record: { text, version: "" } }
+      : undefined;
+  }
+}
+
+function withLaterTimes(pin: KnownPin, there: KnownPin): KnownPin {
+  const { last_seen } = there;
+  return Date.parse(last_seen) > Date.parse(pin.last_seen)
+    ? { ...pin, last_seen }
+    : pin;
+}
+
+/** Whether two pins differ only in when and how the issuer was last read. */
+function isSameHistory(a: Pin, b: Pin): boolean {
+  return historyOf(a) === historyOf(b);
+}
+
+function historyOf(pin: Pin): string {
+  if (pin.status === "unknown") return pin.status;
+  const { last_seen: _, feed, ...rest } = pin;
+  const { etag: _etag, compared_at: _at, ...bytes } = feed ?? {};
+  return canonical({ ...rest, feed: bytes });
+}
+
+/** Returns JSON with sorted members. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(
+    value,
+    (_name, each) =>
+      isObject(each)
+        ? Object.fromEntries(
+          Object.entries(each).sort(([a], [b]) => a < b ? -1 : 1),
+        )
+        : each,
+  );
+}
