@@ -120,8 +120,9 @@ Deno.test({
         const script = `ulimit -n ${limit}; ${check}`;
         const { code, stderr } = await run("sh", ["-c", script, home]);
         assertEquals(code, 2, `${limit}: ${stderr}`);
-        const isRefused = stderr.includes("64 are needed");
-        assertEquals(isRefused, limit < 64, `${limit}: ${stderr}`);
+        // With 12, the shell can't open a file either.
+        const isOurs = /64 are needed|Too many open/.test(stderr);
+        assertEquals(isOurs, limit < 64, `${limit}: ${stderr}`);
       }
     }),
 });
