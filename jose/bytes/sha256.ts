@@ -4,9 +4,13 @@ import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import { encodeHex } from "@std/encoding/hex";
 
 const BLOCK = 64;
-
 /** Offset of the length in the last block. */
 const LENGTH_AT = 56;
+const WORDS = 8;
+/** Offsets in a saved state: the words, the length, the incomplete block. */
+const SAVED = { bytes: 4 * WORDS, rest: 4 * WORDS + 8 } as const;
+/** Size in bytes of a saved state with a whole block. */
+export const MAX_STATE_BYTES: number = SAVED.rest + BLOCK;
 
 /**
  * The fractions of the square roots of the first 8 primes, and of the cube
@@ -17,29 +21,36 @@ const [INITIAL, K] = constants();
 
 function constants(): readonly [Int32Array, Int32Array] {
   const primes: number[] = [];
-  for (let n = 2; primes.length < 64; n++) {
+  for (let n = 2; primes.length < BLOCK; n++) {
     if (primes.every((prime) => n % prime !== 0)) primes.push(n);
   }
   const fraction = (root: number) => (root - Math.floor(root)) * 2 ** 32 | 0;
   return [
-    Int32Array.from(primes.slice(0, 8), (prime) => fraction(Math.sqrt(prime))),
+    Int32Array.from(
+      primes.slice(0, WORDS),
+      (prime) => fraction(Math.sqrt(prime)),
+    ),
     Int32Array.from(primes, (prime) => fraction(Math.cbrt(prime))),
   ];
 }
 
 /** A digest in progress, whose state can be saved. */
-export class Sha256 {
-  readonly #h: Int32Array;
+export class Sha256State {
+  readonly #h = INITIAL.slice();
   readonly #rest = new Uint8Array(BLOCK);
   readonly #w = new Int32Array(BLOCK);
   #bytes = 0;
 
-  /** Begins a digest, or copies another one. */
-  constructor(from?: Sha256) {
-    this.#h = (from === undefined ? INITIAL : from.#h).slice();
-    if (from === undefined) return;
-    this.#rest.set(from.#rest);
-    this.#bytes = from.#bytes;
+  /** The number of bytes so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Begins again, as a new digest. */
+  reset(): this {
+    this.#h.set(INITIAL);
+    this.#bytes = 0;
+    return this;
   }
 
   /** Adds the next bytes. */
@@ -49,58 +60,28 @@ export class Sha256 {
     this.#bytes += bytes.length;
     if (filled > 0) {
       at = Math.min(BLOCK - filled, bytes.length);
-      this.#rest.set(bytes.subarray(0, at), filled);
+      this.#fill(filled, bytes, 0, at);
       if (filled + at < BLOCK) return this;
       this.#compress(this.#rest, 0);
     }
     for (; at + BLOCK <= bytes.length; at += BLOCK) this.#compress(bytes, at);
-    this.#rest.set(bytes.subarray(at));
+    this.#fill(0, bytes, at, bytes.length);
     return this;
   }
 
   /** Returns the digest of the bytes so far; more bytes may be added. */
   digest(): Uint8Array<ArrayBuffer> {
-    return new Sha256(this).#finish();
+    const h = this.#h.slice();
+    const rest = this.#rest.slice();
+    const digest = this.finish();
+    this.#h.set(h);
+    this.#rest.set(rest);
+    return digest;
   }
 
-  /** Returns the digest in hexadecimal. */
-  hex(): string {
-    return encodeHex(this.digest());
-  }
-
-  /** Returns the state as a text for {@linkcode load}. */
-  save(): string {
-    const filled = this.#bytes % BLOCK;
-    const saved = new DataView(new ArrayBuffer(40 + filled));
-    this.#h.forEach((word, i) => saved.setInt32(4 * i, word));
-    saved.setBigUint64(32, BigInt(this.#bytes));
-    const bytes = new Uint8Array(saved.buffer);
-    bytes.set(this.#rest.subarray(0, filled), 40);
-    return encodeBase64Url(bytes);
-  }
-
-  /** Restores a saved state; returns undefined for any other text. */
-  static load(text: string): Sha256 | undefined {
-    let bytes: Uint8Array;
-    try {
-      bytes = decodeBase64Url(text);
-    } catch {
-      return undefined;
-    }
-    if (bytes.length < 40) return undefined;
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
-    const length = Number(view.getBigUint64(32));
-    if (bytes.length !== 40 + length % BLOCK) return undefined;
-    const hash = new Sha256();
-    for (let i = 0; i < 8; i++) hash.#h[i] = view.getInt32(4 * i);
-    hash.#rest.set(bytes.subarray(40));
-    hash.#bytes = length;
-    return hash;
-  }
-
-  #finish(): Uint8Array<ArrayBuffer> {
+  /** Returns the digest and ends: only a {@linkcode reset} may follow. */
+  finish(): Uint8Array<ArrayBuffer> {
     const rest = this.#rest;
-    const bits = 8 * this.#bytes;
     let filled = this.#bytes % BLOCK;
     rest[filled++] = 0x80;
     if (filled > LENGTH_AT) {
@@ -109,19 +90,70 @@ export class Sha256 {
       filled = 0;
     }
     rest.fill(0, filled);
-    new DataView(rest.buffer).setBigUint64(LENGTH_AT, BigInt(bits));
+    writeNumber(rest, LENGTH_AT, 8 * this.#bytes);
     this.#compress(rest, 0);
-    const digest = new DataView(new ArrayBuffer(32));
-    this.#h.forEach((word, i) => digest.setInt32(4 * i, word));
-    return new Uint8Array(digest.buffer);
+    const digest = new Uint8Array(4 * WORDS);
+    writeWords(digest, 0, this.#h);
+    return digest;
+  }
+
+  /** Returns the digest in hexadecimal. */
+  hex(): string {
+    return encodeHex(this.digest());
+  }
+
+  /**
+   * Writes the state to {@linkcode MAX_STATE_BYTES} bytes at an offset, for
+   * {@linkcode loadFrom}.
+   */
+  saveTo(target: Uint8Array, at: number): void {
+    writeWords(target, at, this.#h);
+    writeNumber(target, at + SAVED.bytes, this.#bytes);
+    target.set(this.#rest, at + SAVED.rest);
+  }
+
+  /** Continues the state that {@linkcode saveTo} has written. */
+  loadFrom(source: Uint8Array, at: number): this {
+    for (let i = 0; i < WORDS; i++) this.#h[i] = readWord(source, at + 4 * i);
+    this.#bytes = readNumber(source, at + SAVED.bytes);
+    const rest = at + SAVED.rest;
+    this.#fill(0, source, rest, rest + this.#bytes % BLOCK);
+    return this;
+  }
+
+  /** Returns the state as a text for {@linkcode load}. */
+  save(): string {
+    const saved = new Uint8Array(MAX_STATE_BYTES);
+    this.saveTo(saved, 0);
+    return encodeBase64Url(
+      saved.subarray(0, SAVED.rest + this.#bytes % BLOCK),
+    );
+  }
+
+  /** Restores a saved state; returns undefined for any other text. */
+  static load(text: string): Sha256State | undefined {
+    let bytes: Uint8Array;
+    try {
+      bytes = decodeBase64Url(text);
+    } catch {
+      return undefined;
+    }
+    if (bytes.length < SAVED.rest) return undefined;
+    const filled = readNumber(bytes, SAVED.bytes) % BLOCK;
+    return bytes.length === SAVED.rest + filled
+      ? new Sha256State().loadFrom(bytes, 0)
+      : undefined;
+  }
+
+  /** Copies bytes to the incomplete block. */
+  #fill(filled: number, bytes: Uint8Array, from: number, to: number): void {
+    const rest = this.#rest;
+    for (let at = from; at < to;) rest[filled++] = bytes[at++]!;
   }
 
   #compress(bytes: Uint8Array, at: number): void {
     const w = this.#w;
-    for (let i = 0; i < 16; i++, at += 4) {
-      w[i] = bytes[at]! << 24 | bytes[at + 1]! << 16 | bytes[at + 2]! << 8 |
-        bytes[at + 3]!;
-    }
+    for (let i = 0; i < 16; i++, at += 4) w[i] = readWord(bytes, at);
     for (let i = 16; i < BLOCK; i++) {
       const x = w[i - 15]!;
       const y = w[i - 2]!;
@@ -135,10 +167,10 @@ export class Sha256 {
     for (let i = 0; i < BLOCK; i++) {
       const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^
         (e >>> 25 | e << 7);
-      const t1 = z + s1 + (e & f ^ ~e & g) + K[i]! + w[i]! | 0;
+      const t1 = z + s1 + (g ^ e & (f ^ g)) + K[i]! + w[i]! | 0;
       const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^
         (a >>> 22 | a << 10);
-      const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+      const t2 = s0 + (a & b | c & (a | b)) | 0;
       z = g;
       g = f;
       f = e;
@@ -157,4 +189,33 @@ export class Sha256 {
     h[6] = h[6]! + g | 0;
     h[7] = h[7]! + z | 0;
   }
+}
+
+function readWord(bytes: Uint8Array, at: number): number {
+  return bytes[at]! << 24 | bytes[at + 1]! << 16 | bytes[at + 2]! << 8 |
+    bytes[at + 3]!;
+}
+
+function writeWord(bytes: Uint8Array, at: number, word: number): void {
+  bytes[at] = word >> 24;
+  bytes[at + 1] = word >> 16;
+  bytes[at + 2] = word >> 8;
+  bytes[at + 3] = word;
+}
+
+function writeWords(bytes: Uint8Array, at: number, words: Int32Array): void {
+  for (let i = 0; i < words.length; i++) {
+    writeWord(bytes, at + 4 * i, words[i]!);
+  }
+}
+
+/** Reads 64 bits, of which at most 53 are used. */
+function readNumber(bytes: Uint8Array, at: number): number {
+  return (readWord(bytes, at) >>> 0) * 2 ** 32 +
+    (readWord(bytes, at + 4) >>> 0);
+}
+
+function writeNumber(bytes: Uint8Array, at: number, value: number): void {
+  writeWord(bytes, at, value / 2 ** 32);
+  writeWord(bytes, at + 4, value);
 }

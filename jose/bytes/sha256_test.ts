@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { encodeHex } from "@std/encoding/hex";
-import { Sha256 } from "./sha256.ts";
+import { Sha256State } from "./sha256.ts";
 
 /** Returns pseudo-random bytes, the same in each run. */
 function bytesOf(length: number): Uint8Array<ArrayBuffer> {
@@ -18,7 +18,7 @@ async function expected(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 Deno.test("every length has the digest of the platform", async () => {
   for (let length = 0; length <= 260; length++) {
     const bytes = bytesOf(length);
-    assertEquals(new Sha256().update(bytes).hex(), await expected(bytes));
+    assertEquals(new Sha256State().update(bytes).hex(), await expected(bytes));
   }
 });
 
@@ -26,17 +26,17 @@ Deno.test("a state saved at any position leads to the same digest", async () => 
   const bytes = bytesOf(300);
   const whole = await expected(bytes);
   for (let at = 0; at <= bytes.length; at++) {
-    const first = new Sha256().update(bytes.subarray(0, at));
+    const first = new Sha256State().update(bytes.subarray(0, at));
     assertEquals(first.hex(), await expected(bytes.slice(0, at)));
-    const second = Sha256.load(first.save())!;
+    const second = Sha256State.load(first.save())!;
     for (const byte of bytes.subarray(at)) second.update(Uint8Array.of(byte));
     assertEquals(second.hex(), whole);
   }
 });
 
 Deno.test("rejects a text that is not a saved state", () => {
-  const saved = new Sha256().update(bytesOf(10)).save();
+  const saved = new Sha256State().update(bytesOf(10)).save();
   for (const text of ["", "!", "AAAA", saved.slice(4), `AAAA${saved}`]) {
-    assertEquals(Sha256.load(text), undefined, text);
+    assertEquals(Sha256State.load(text), undefined, text);
   }
 });

@@ -9,7 +9,7 @@ import {
 } from "@sig/core";
 import { joinBytes, sameBytes } from "@sig/core/internal";
 import { decodeHex, encodeHex } from "@std/encoding/hex";
-import type { Sha256 } from "./sha256.ts";
+import { createSha256, type Sha256 } from "./sha256.ts";
 import {
   HASH_BYTES,
   leafHash,
@@ -17,7 +17,6 @@ import {
   TileHashes,
   tilePath,
   tilesSince,
-  treeHash,
   TreeHasher,
 } from "./tree.ts";
 
@@ -82,10 +81,43 @@ export function stateHash(
 ): Uint8Array {
   if (leaves.length === 0) return EMPTY_HASH;
   if (leaves.length === 1) return leaves[0]!.hash;
-  return treeHash(
+  return statePageHash(
     sha256,
     childrenOf(leaves, depth).map((each) => stateHash(sha256, each, depth + 1)),
   );
+}
+
+/** The hashes of perfect subtrees of empty children, from 1 to 8 children. */
+const EMPTY_NODES: readonly Uint8Array[] = (() => {
+  const sha256 = createSha256();
+  const nodes = [EMPTY_HASH];
+  for (const hash of nodes) {
+    if (nodes.length < 4) nodes.push(nodeHash(sha256, hash, hash));
+  }
+  return nodes;
+})();
+
+/**
+ * Returns the hash of a node with 16 children. Nodes of few subjects have
+ * mostly {@linkcode EMPTY_HASH}, whose subtrees are not hashed again.
+ */
+export function statePageHash(
+  sha256: Sha256,
+  children: readonly Uint8Array[],
+): Uint8Array {
+  let row = children;
+  for (const [level, empty] of EMPTY_NODES.entries()) {
+    const above: Uint8Array[] = [];
+    for (let i = 0; i < row.length; i += 2) {
+      const [left, right] = [row[i]!, row[i + 1]!];
+      const isEmpty = left === empty && right === empty;
+      above.push(
+        isEmpty && EMPTY_NODES[level + 1] || nodeHash(sha256, left, right),
+      );
+    }
+    row = above;
+  }
+  return row[0]!;
 }
 
 /** Groups leaves (or other values with a key) by the digit at a depth. */
@@ -272,7 +304,7 @@ export function pageFile(
     isEmpty(hash) ? "-\n" : `${encodeHex(hash)}\n`
   );
   return {
-    hash: treeHash(sha256, children),
+    hash: statePageHash(sha256, children),
     bytes: new TextEncoder().encode(rows.join("")),
   };
 }
@@ -364,7 +396,7 @@ function hashOfNode(
 ): Uint8Array {
   switch (node.kind) {
     case "page":
-      return treeHash(sha256, node.children);
+      return statePageHash(sha256, node.children);
     case "too_large":
       return stateLeaf(sha256, node.key, EMPTY_HASH).hash;
     case "lines": {
