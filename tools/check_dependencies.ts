@@ -40,7 +40,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   api: [
     ...["core", "jose", "consumer"],
-    ...["npm:hono", "npm:zod", "jsr:@std/yaml"],
+    ...["npm:hono", "npm:zod", "jsr:@std/http", "jsr:@std/yaml"],
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],

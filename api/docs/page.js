@@ -264,7 +264,7 @@ function show(api) {
     if (example?.request !== undefined) {
       body.value = indented(example.request);
       body.rows = Math.min(16, body.value.split("\n").length);
-      const text = "Body; name an issuer that this service answers about";
+      const text = "Body";
       form.prepend(element("label", { for: body.id }, text), body);
     }
     form.addEventListener("submit", async (event) => {

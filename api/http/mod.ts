@@ -46,6 +46,7 @@ export {
   readJsonBytes,
   readUntypedJson,
 } from "./read_body.ts";
+export { PackedText } from "./packed_text.ts";
 export {
   createReadiness,
   type Readiness,

@@ -27,6 +27,8 @@ export interface DocumentOptions {
   readonly publicUrl: string | undefined;
   /** Whether requests must carry a token. */
   readonly needsToken: boolean;
+  /** The issuer in the examples: one that the service answers about. */
+  readonly issuer: string | undefined;
 }
 
 /** Returns the document of a service's routes. */

@@ -12,7 +12,9 @@ type Examples = { readonly [name: string]: Example };
 
 /** The current time in the examples. */
 export const EXAMPLE_NOW = "2026-06-01T12:00:00Z";
-const ISSUER = "did:web:acme.example";
+/** The issuer in the examples. */
+export const EXAMPLE_ISSUER = "did:web:acme.example";
+const ISSUER = EXAMPLE_ISSUER;
 const ALICE = "did:web:alice.example";
 const BOB = "did:web:bob.example";
 const IN_FEBRUARY = "2026-02-10T12:00:00Z";

@@ -3,9 +3,13 @@
 import page from "../docs/page.html" with { type: "text" };
 import script from "../docs/page.js" with { type: "text" };
 import style from "../docs/page.css" with { type: "text" };
-import { PAGE_HEADERS, send } from "../http/mod.ts";
+import { PackedText, PAGE_HEADERS } from "../http/mod.ts";
 import { createDocument, type DocumentOptions } from "../openapi/document.ts";
-import { HEALTH_EXAMPLES, READY_EXAMPLES } from "../openapi/examples.ts";
+import {
+  EXAMPLE_ISSUER,
+  HEALTH_EXAMPLES,
+  READY_EXAMPLES,
+} from "../openapi/examples.ts";
 import { z } from "zod";
 import { HEALTH, NOT_READY, READY } from "../schemas/answers.ts";
 import type { Operation } from "../openapi/operation.ts";
@@ -55,7 +59,7 @@ export function createDocumentRoutes(
   others: readonly Operation[],
   options: DocumentOptions,
 ): readonly Operation[] {
-  let text: string | undefined;
+  let text: PackedText | undefined;
   let policy: Promise<string> | undefined;
   const operations: readonly Operation[] = [{
     method: "GET",
@@ -74,7 +78,13 @@ export function createDocumentRoutes(
     handle(c) {
       const document = () =>
         createDocument([...others, ...operations], options);
-      return send(c, text ??= JSON.stringify(document()), "application/json");
+      // An example that can be sent as it is must name an issuer that the
+      // service answers about.
+      text ??= new PackedText(
+        JSON.stringify(document())
+          .replaceAll(EXAMPLE_ISSUER, () => options.issuer ?? EXAMPLE_ISSUER),
+      );
+      return text.send(c, "application/json");
     },
   }, {
     method: "GET",
@@ -93,24 +103,24 @@ export function createDocumentRoutes(
     examples: {},
     codes: [],
     async handle(c) {
-      return send(c, PAGE, "text/html; charset=utf-8", {
-        headers: [
-          ["content-security-policy", await (policy ??= createPolicy())],
-          ...PAGE_HEADERS,
-        ],
-      });
+      return await PAGE.send(c, "text/html; charset=utf-8", [
+        ["content-security-policy", await (policy ??= createPolicy())],
+        ...PAGE_HEADERS,
+      ]);
     },
   }];
   return operations;
 }
 
 /** The page with its style sheet and script inlined. */
-const PAGE = page
-  .replace("<style></style>", () => `<style>${style}</style>`)
-  .replace(
-    '<script type="module"></script>',
-    () => `<script type="module">${script}</script>`,
-  );
+const PAGE = new PackedText(
+  page
+    .replace("<style></style>", () => `<style>${style}</style>`)
+    .replace(
+      '<script type="module"></script>',
+      () => `<script type="module">${script}</script>`,
+    ),
+);
 
 /**
  * Returns the content security policy of the page: style sheet and script by

@@ -14,11 +14,11 @@ import {
   readAll,
 } from "@sig/consumer/internal";
 import { DEFAULT_LIMITS, SigError } from "@sig/core";
-import { send, type ServiceEnv } from "@sig/api/http";
+import { PackedText, type ServiceEnv } from "@sig/api/http";
 import { DOCUMENT_FILES } from "../ui/page_config.ts";
 
 /** An issuer's unchanged documents by file name. */
-type IssuerDocuments = ReadonlyMap<string, string>;
+type IssuerDocuments = ReadonlyMap<string, PackedText>;
 
 /** An issuer that the page can show. */
 type ShownIssuer = ReturnType<typeof locateIssuers>[number];
@@ -65,8 +65,8 @@ export function addIssuerDocuments(
     const documents = isKnown && read !== undefined
       ? await c.get("budget").waitFor(`documents of ${n}`, read)
       : undefined;
-    const text = documents?.get(file);
-    if (text === undefined) {
+    const document = documents?.get(file);
+    if (document === undefined) {
       throw new SigError(
         "not_found",
         "Cannot answer: there is no such document",
@@ -75,7 +75,7 @@ export function addIssuerDocuments(
     const type = file.endsWith(".jsonl")
       ? "application/x-ndjson"
       : "application/json";
-    return send(c, text, type);
+    return await document.send(c, type);
   });
 }
 
@@ -93,9 +93,11 @@ function createIssuerDocuments(
 ): () => Promise<IssuerDocuments> {
   let kept: { outcome: Promise<IssuerDocuments>; atMs: number } | undefined;
   let pending: Promise<IssuerDocuments> | undefined;
+  let last: IssuerDocuments = new Map();
   const get = async () => {
-    const outcome = readDocuments(location);
+    const outcome = readDocuments(location, last);
     try {
+      last = await outcome;
       return await outcome;
     } finally {
       kept = { outcome, atMs: now().getTime() };
@@ -111,8 +113,10 @@ function createIssuerDocuments(
   };
 }
 
+/** Reads the documents; unchanged ones are not compressed again. */
 async function readDocuments(
   location: IssuerLocation,
+  last: IssuerDocuments,
 ): Promise<IssuerDocuments> {
   const documents = new Map<string, string>();
   const { openFeed } = await loadIssuer(
@@ -120,7 +124,12 @@ async function readDocuments(
     { limits: LIMITS },
   );
   await openFeed();
-  return documents;
+  return new Map(
+    Array.from(documents, ([file, text]) => {
+      const before = last.get(file);
+      return [file, before?.text === text ? before : new PackedText(text)];
+    }),
+  );
 }
 
 /** Wraps a reader to record the text of each document that it reads. */

@@ -1,7 +1,6 @@
 /** The embedded page: its HTML, style and script. @module */
 
-import { PAGE_HEADERS, send } from "@sig/api/http";
-import { eTag, ifNoneMatch } from "@std/http/etag";
+import { PackedText, PAGE_HEADERS } from "@sig/api/http";
 import type { Env, Hono } from "hono";
 import type { PageConfig } from "../ui/page_config.ts";
 import { ICON, PAGE, SCRIPT, STYLE } from "./assets.ts";
@@ -37,34 +36,14 @@ export function addPage<E extends Env>(
   base: string,
   config: PageConfig,
 ): void {
+  const headers: readonly (readonly [string, string])[] = [
+    ...PAGE_HEADERS,
+    ["content-security-policy", PAGE_CSP],
+    ["x-content-type-options", "nosniff"],
+  ];
   const serve = (path: string, type: string, text: string) => {
-    const [plain, gzipped] = [
-      once(() => plainOf(text)),
-      once(() => gzip(text)),
-    ];
-    app.get(path, async (c) => {
-      const isGzip = acceptsGzip(c.req.header("accept-encoding") ?? "");
-      const { body, etag } = await (isGzip ? gzipped() : plain());
-      const headers = {
-        ...Object.fromEntries(PAGE_HEADERS),
-        "content-security-policy": PAGE_CSP,
-        "x-content-type-options": "nosniff",
-        // Browsers revalidate each time and get 304 if nothing changed.
-        "cache-control": "no-cache",
-        "vary": "accept-encoding",
-        etag,
-      };
-      if (!ifNoneMatch(c.req.header("if-none-match") ?? null, etag)) {
-        return new Response(null, {
-          status: 304,
-          headers: { ...headers, "content-type": type },
-        });
-      }
-      const coding = isGzip ? { "content-encoding": "gzip" } : {};
-      return send(c, body, type, {
-        headers: Object.entries({ ...headers, ...coding }),
-      });
-    });
+    const packed = new PackedText(text);
+    app.get(path, (c) => packed.send(c, type, headers));
   };
   serve(base || "/", "text/html; charset=utf-8", complete(base, config));
   serve(`${base}/ui/style.css`, "text/css; charset=utf-8", STYLE);
@@ -84,33 +63,4 @@ function complete(base: string, config: PageConfig): string {
       'name="sig-config" content=""',
       () => `name="sig-config" content="${json}"`,
     );
-}
-
-/** Whether a client accepts gzip (RFC 9110 §12.5.3). */
-function acceptsGzip(accepted: string): boolean {
-  return accepted.toLowerCase().split(",").some((each) => {
-    const [coding, ...parameters] = each.split(";").map((it) => it.trim());
-    return coding === "gzip" &&
-      !parameters.some((it) => /^q=0(\.0*)?$/.test(it));
-  });
-}
-
-interface Packed {
-  readonly body: string | Uint8Array<ArrayBuffer>;
-  readonly etag: string;
-}
-
-async function plainOf(body: Packed["body"]): Promise<Packed> {
-  return { body, etag: await eTag(body) ?? "" };
-}
-
-async function gzip(text: string): Promise<Packed> {
-  const body = new Blob([text]).stream()
-    .pipeThrough(new CompressionStream("gzip"));
-  return await plainOf(await new Response(body).bytes());
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => made ??= make();
 }

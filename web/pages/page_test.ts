@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { readFeedVector } from "../../tests/kit/vectors.ts";
 import { ORIGIN, Site } from "../testdata/site.ts";
 
 Deno.test("a request for an unknown document does not reach the issuer", async () => {
@@ -123,4 +124,42 @@ Deno.test("the page is identical in both encodings, each with a separate ETag", 
   const other = await get({ "if-none-match": tags[1]! });
   assertEquals(other.status, 200);
   await other.body?.cancel();
+});
+
+Deno.test("an issuer's documents are compressed, and an unchanged one is not sent again", async () => {
+  const { documents } = readFeedVector("history");
+  let answered = 0;
+  const site = new Site({
+    issuers: ["acme.example"],
+    fetch(url) {
+      answered++;
+      const { pathname } = new URL(url instanceof Request ? url.url : url);
+      const bytes = documents.get(pathname.slice(1));
+      return Promise.resolve(
+        new Response(bytes ?? null, { status: bytes ? 200 : 404 }),
+      );
+    },
+  });
+  const get = (headers: Record<string, string>) =>
+    site.app.fetch(
+      new Request(`${ORIGIN}/ui/issuers/0/events.jsonl`, {
+        headers: { "accept-encoding": "gzip", ...headers },
+      }),
+    );
+  const first = await get({});
+  assertEquals(first.status, 200, await first.clone().text());
+  assertEquals(first.headers.get("content-encoding"), "gzip");
+  // With no-store a browser could not ask whether it has changed.
+  assertEquals(first.headers.get("cache-control"), "no-cache");
+  const body = first.body!.pipeThrough(new DecompressionStream("gzip"));
+  assertEquals(
+    await new Response(body).bytes(),
+    documents.get(".well-known/sig/events.jsonl"),
+  );
+  const etag = first.headers.get("etag") ?? "";
+  const before = answered;
+  site.nowMs += 5_000;
+  const again = await get({ "if-none-match": etag });
+  assertEquals([again.status, await again.text()], [304, ""]);
+  assert(answered > before);
 });
