@@ -46,6 +46,7 @@ const KINDS = {
   changed: { kind: "info", icon: "dot" },
   ended: { kind: "danger" },
   unknown: { kind: "neutral" },
+  void: { kind: "warning" },
 } as const;
 
 /** What an event changed, with its roles. */

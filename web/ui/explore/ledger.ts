@@ -17,7 +17,8 @@ import type { OpenFeed } from "./verify_documents.ts";
 /** An event and what it changed. */
 export interface Change {
   readonly verified: VerifiedEvent;
-  readonly kind: "added" | "changed" | "ended" | "unknown";
+  /** `void`: its key had ended, so that it has no effect. */
+  readonly kind: "added" | "changed" | "ended" | "unknown" | "void";
   /** A description: "joins as employee". */
   readonly what: string;
   /** The roles that an upsert adds to a relationship. */
@@ -118,6 +119,7 @@ function readPeople(
   const dump = dumpState(state, { now, ...clock });
   const shown = new Map<string, Change>();
   for (const change of known) {
+    if (change.kind === "void") continue;
     shown.set(change.verified.event.relationship_id, change);
   }
   const { asOf } = clock;
@@ -198,16 +200,19 @@ export function readChanges(
       name: display?.name || before?.name || "",
       position: display?.position ?? before?.position ?? "",
     };
-    last.set(event.relationship_id, change);
+    if (!verified.isVoid) last.set(event.relationship_id, change);
     return change;
   });
 }
 
 function changeOf(
-  { event }: VerifiedEvent,
+  { event, isVoid }: VerifiedEvent,
   before: Change | undefined,
 ): Pick<Change, "kind" | "what" | "gained" | "lost"> {
   const none = { gained: [], lost: [] };
+  if (isVoid) {
+    return { kind: "void", what: "has no effect: its key had ended", ...none };
+  }
   if ("reason_code" in event) {
     const what = `ends: ${typeLabel(event.reason_code)}`;
     return { kind: "ended", what, ...none };

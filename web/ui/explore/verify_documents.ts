@@ -82,9 +82,9 @@ export async function verifyDocuments(
   }
   if (!report.valid) return { report, events, state: undefined, now };
   const replay = new Replay({ issuer: report.issuer });
-  for (const [i, { event }] of events.entries()) {
+  for (const [i, { event, line, isVoid }] of events.entries()) {
     if (i % SLICE === 0) await nextTask();
-    replay.apply(event);
+    replay.apply(event, line, isVoid);
   }
   await nextTask();
   return { report, events, state: replay.state(), now };
