@@ -19,7 +19,7 @@ import {
 } from "./kit/test_issuer.ts";
 import { isCi } from "./kit/process.ts";
 
-const RUNS = isCi ? 20_000 : 2_000;
+const RUNS = isCi ? 4_000 : 1_000;
 /** `SIG_SEED` repeats a run. */
 const SEED = Number(Deno.env.get("SIG_SEED") ?? randomSeed());
 

@@ -1,44 +1,56 @@
 /**
  * Runs all tests, and every `ts` example. Run by `deno task test:unit`;
- * arguments, such as `--filter`, are passed to `deno test`.
+ * arguments that begin with `-`, such as `--filter`, are passed to `deno test`,
+ * and others are the only files to run. With `--each`, every file runs alone,
+ * to find the slowest ones.
  *
- * `deno test` runs each test module in a separate V8 isolate, which loads all
- * of its imports. For most modules this takes far longer than their tests. This
- * tool generates modules that import a few dozen test modules of a package. The
- * output shows the generated modules; a failure shows the place in the test
- * module.
+ * Most test modules take far longer to load than to run. This tool therefore
+ * writes modules that import a few dozen test modules of a package; each runs
+ * in a process of its own, some of them at once. The output of a process is
+ * printed when it ends, and at the end the processes that took the most
+ * processor time, with that of their children.
  *
  * @module
  */
 
 const ROOT = new URL("../", import.meta.url);
 
-/**
- * The packages, those with the longest modules first, so that none runs alone
- * at the end.
- */
+/** Folders with tests; those whose groups take longest come first. */
 const FOLDERS = [
-  ...["cli", "tests", "web", "consumer", "issuer", "api", "core", "jose"],
+  ...["tests", "web", "cli", "consumer", "issuer", "api", "core", "jose"],
 ];
 /** Folders with examples only. */
 const REST = ["tools", "bench", "docs", "examples", "*.md"];
 /**
- * Slow modules, mostly with processes and browsers, which are not grouped,
- * since the rest of a group would wait for them.
+ * The slowest modules, most of them with many processes. They run alone, since
+ * the rest of a group would wait for them.
  */
 const ALONE = [
+  "tests/docs/documents_test.ts",
+  "tests/mutation_test.ts",
+  "tests/ship/compile_test.ts",
+  "tests/ship/jsr_test.ts",
+  "tests/ship/release_test.ts",
   "cli/permissions_test.ts",
   "cli/pins_faults_test.ts",
   "issuer/crash_test.ts",
-  "tests",
   "web/openid/processes_test.ts",
-  "web/ui_test",
 ];
-/**
- * Number of test modules in a group: large enough to share imports, small
- * enough to use several threads.
- */
-const MODULES_TOGETHER = 24;
+/** Modules of these folders share a group: they share a browser or servers. */
+const TOGETHER = ["web/ui_test", "tests/servers", "tests/ship", "tests/docs"];
+/** The number of test modules in a group. */
+const GROUP = { together: 10, other: 24 };
+/** More than two processors have, since many tests wait for processes. */
+const JOBS = Math.max(4, navigator.hardwareConcurrency);
+/** The number of processes that the end of the output lists. */
+const MOST_NAMED = 10;
+const EACH = "--each";
+
+/** Test modules, or examples, that one process runs. */
+interface Unit {
+  readonly name: string;
+  readonly args: readonly string[];
+}
 
 /** Yields the test modules below a folder as paths from the root, sorted. */
 function* testsBelow(folder: string): Generator<string> {
@@ -46,52 +58,102 @@ function* testsBelow(folder: string): Generator<string> {
   entries.sort((a, b) => a.name < b.name ? -1 : 1);
   for (const { name, isDirectory } of entries) {
     const path = `${folder}/${name}`;
-    if (ALONE.includes(path)) continue;
     if (isDirectory) yield* testsBelow(path);
     else if (path.endsWith("_test.ts")) yield path;
   }
 }
 
-/** Writes the modules that import test modules. Returns the paths of both. */
-function writeModules(folder: string) {
-  const made: string[] = [];
-  const imported: string[] = [];
-  for (const name of FOLDERS.filter((each) => !ALONE.includes(each))) {
-    const paths = [...testsBelow(name)];
-    imported.push(...paths);
-    for (let at = 0; at < paths.length; at += MODULES_TOGETHER) {
-      const file = `${folder}/${name}_${1 + at / MODULES_TOGETHER}.ts`;
-      const lines = paths.slice(at, at + MODULES_TOGETHER)
-        .map((path) => `import "${new URL(path, ROOT)}";\n`);
+function testsIn(folder: string): readonly string[] {
+  return [...testsBelow(folder)];
+}
+
+function alone(path: string): Unit {
+  return { name: path, args: [path] };
+}
+
+/** Writes the modules that import test modules, and returns all units. */
+function unitsOf(folder: string): readonly Unit[] {
+  const all = FOLDERS.flatMap(testsIn);
+  const grouped = all.filter((path) => !ALONE.includes(path));
+  const byRoom = Map.groupBy(
+    grouped,
+    (path) =>
+      TOGETHER.find((room) => path.startsWith(`${room}/`)) ??
+        path.split("/")[0]!,
+  );
+  const groups = [...byRoom].flatMap(([room, paths]) => {
+    const size = TOGETHER.includes(room) ? GROUP.together : GROUP.other;
+    const number = Math.ceil(paths.length / size);
+    return Array.from({ length: number }, (_, at): Unit => {
+      const own = paths.filter((_, i) => i % number === at);
+      const file = `${folder}/${room.replaceAll("/", "_")}_${at + 1}.ts`;
+      const lines = own.map((path) => `import "${new URL(path, ROOT)}";\n`);
       Deno.writeTextFileSync(file, lines.join(""));
-      made.push(file);
-    }
-  }
-  return { made, imported };
+      const name = `${room} ${at + 1} of ${number} (${own.length} files)`;
+      return { name, args: [file] };
+    });
+  });
+  return [
+    ...ALONE.map(alone),
+    {
+      name: "examples",
+      args: [
+        ...["--doc", "--parallel", `--ignore=${all.join(",")}`],
+        ...[...FOLDERS, ...REST],
+      ],
+    },
+    ...groups,
+  ];
+}
+
+/** Runs a unit; returns its exit code and processor time in seconds. */
+async function run({ name, args }: Unit, options: readonly string[]) {
+  const test = [
+    // `deno task check` checks the types.
+    ...["test", "-A", "--no-check", "--config", "deno.json"],
+    ...[...options, ...args],
+  ];
+  const { code, stdout, stderr } = await new Deno.Command("sh", {
+    // `times` prints the time of the shell, then that of its children.
+    args: ["-c", '"$@"; code=$?; times; exit $code', "sh"]
+      .concat(Deno.execPath(), test),
+    cwd: ROOT,
+    env: { DENO_JOBS: "2" },
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder().decode(stdout).trimEnd();
+  const lines = text.split("\n");
+  console.log(`\n${name}\n${lines.slice(0, -2).join("\n")}`);
+  if (stderr.length > 0) await Deno.stderr.write(stderr);
+  const spent = [...lines.at(-1)!.matchAll(/(\d+)m([\d.]+)s/g)]
+    .reduce((sum, [, m, s]) => sum + 60 * Number(m) + Number(s), 0);
+  return { name, code, spent };
 }
 
 const folder = await Deno.makeTempDir({ prefix: "sig-tests-" });
-let code = 1;
+const results: Awaited<ReturnType<typeof run>>[] = [];
 try {
-  const { made, imported } = writeModules(folder);
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      // `deno task check` checks the types.
-      ...["test", "-A", "--doc", "--no-check", "--parallel"],
-      // The generated modules load these.
-      ...["--config", "deno.json", `--ignore=${imported.join(",")}`],
-      ...Deno.args,
-      // No path contains another one, since Deno would then apply --ignore
-      // wrongly.
-      ...[...FOLDERS, ...made, ...REST],
-    ],
-    cwd: ROOT,
-    // More jobs than processors, since many tests wait for processes and
-    // browsers.
-    env: { DENO_JOBS: "5" },
-  }).spawn();
-  code = (await child.status).code;
+  const options = Deno.args.filter((each) =>
+    each.startsWith("-") && each !== EACH
+  );
+  const paths = Deno.args.filter((each) => !each.startsWith("-"));
+  if (Deno.args.includes(EACH)) paths.push(...FOLDERS.flatMap(testsIn));
+  const units = paths.length > 0 ? paths.map(alone) : unitsOf(folder);
+  const waiting = units.values();
+  await Promise.all(
+    Array.from({ length: JOBS }, async () => {
+      for (const unit of waiting) results.push(await run(unit, options));
+    }),
+  );
 } finally {
   await Deno.remove(folder, { recursive: true });
 }
-Deno.exit(code);
+results.sort((a, b) => b.spent - a.spent);
+const total = results.reduce((sum, { spent }) => sum + spent, 0);
+console.log(`\nProcessor time: ${total.toFixed(0)} s, most of it for`);
+for (const { name, spent } of results.slice(0, MOST_NAMED)) {
+  console.log(`${spent.toFixed(1).padStart(8)} s  ${name}`);
+}
+const failed = results.filter(({ code }) => code !== 0);
+for (const { name } of failed) console.error(`failed: ${name}`);
+Deno.exit(failed.length === 0 ? 0 : 1);

@@ -52,6 +52,19 @@ test("an encrypted backup restores the issuer on another machine, where it can a
   const secret = await workspace.read("keys/acme.example/orgsign-1.jwk");
   assert(!text.includes("did:web:acme.example"));
   assert(!text.includes(JSON.parse(secret).d));
+  await workspace.write("wrong", "x\n");
+  for (
+    const [words, why] of [
+      ["--passphrase-file $D/wrong", "the passphrase is wrong, or the file"],
+      ["", "it is encrypted"],
+    ] as const
+  ) {
+    await workspace.refused(
+      `${RESTORE} $D/acme.age ${words}`.trim(),
+      `error: invalid_request: Cannot use the backup: ${why}`,
+      elsewhere(workspace),
+    );
+  }
   assertEquals(
     await workspace.ok(
       `${RESTORE} $D/acme.age ${WITH_PASSPHRASE}`,
@@ -148,16 +161,9 @@ test("backup --format json lists the included and the missing keys", async (work
   assertEquals(own.keys, ["orgsign-1", "k2"]);
 });
 
-test("restore refuses a wrong, missing or unexpected passphrase, and writes nothing", async (workspace) => {
-  await workspace.ok(`${BACKUP} $D/a.age ${WITH_PASSPHRASE}`);
+test("restore refuses an unexpected passphrase, and writes nothing", async (workspace) => {
   await workspace.ok(`${BACKUP} $D/a.tar`);
-  await workspace.write("wrong", "x\n");
   const cases = [
-    [
-      `${RESTORE} $D/a.age --passphrase-file $D/wrong`,
-      "Cannot use the backup: the passphrase is wrong, or the file is damaged",
-    ],
-    [`${RESTORE} $D/a.age`, "Cannot use the backup: it is encrypted"],
     [
       `${RESTORE} $D/a.tar ${WITH_PASSPHRASE}`,
       "Cannot use the backup: it is not encrypted",

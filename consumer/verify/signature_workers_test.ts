@@ -123,12 +123,6 @@ for (const [name, [bytes, code]] of Object.entries(FAULTY)) {
     const result = await sameOutcome(bytes);
     assertEquals(thrown(result), [code, AT + 1]);
     assertEquals(result.events.length, AT);
-    const survey = await sameOutcome(bytes, () => ({ maxFaults: 100 }));
-    assert("faults" in survey && survey.faults !== undefined);
-    assertEquals([survey.faults[0]?.code, survey.faults[0]?.context.line], [
-      code,
-      AT + 1,
-    ]);
   });
 }
 
@@ -146,7 +140,7 @@ Deno.test("with workers, many faults of all kinds are reported in order", async 
       "x".repeat(66_000),
     ][i % 6]!;
   }
-  for (const maxFaults of [1, 3, 100]) {
+  for (const maxFaults of [3, 100]) {
     const survey = await sameOutcome(feedOf(lines), () => ({ maxFaults }));
     assert("faults" in survey && survey.faults !== undefined);
     assertEquals(survey.faults.length, Math.min(maxFaults, 9));

@@ -11,7 +11,6 @@ import {
 } from "../../tools/compile.ts";
 import { readLinks } from "../../tools/release_copy.ts";
 import { askJson } from "../kit/server_process.ts";
-import { startJsrRegistry } from "./testdata/jsr_registry.ts";
 import {
   ALICE,
   mayDeploy,
@@ -32,7 +31,6 @@ import {
   startServer,
   tempFolder,
 } from "../kit/process.ts";
-import { publishPackages } from "./testdata/publish_packages.ts";
 import {
   LARGE_EVENTS,
   MIN_WORKER_SHARE,
@@ -237,28 +235,5 @@ Deno.test({
         assert(!unwritable.stderr.includes("    at "), unwritable.stderr);
       },
     );
-
-    await t.step("deno compile builds sig from jsr: only", async () => {
-      await using registry = await startJsrRegistry(ROOT);
-      await publishPackages(registry);
-      const env = {
-        ...options.env,
-        JSR_URL: registry.url,
-        DENO_DIR: `${dist}/cache`,
-      };
-      const path = `${dist}/from-jsr`;
-      const flags = [...OLD_FLAGS, "-A", "--output", path];
-      await runWell(old.deno, ["compile", ...flags, "jsr:@sig/cli"], {
-        cwd: elsewhere,
-        env,
-      });
-      assertEquals(
-        await runWell(path, ["--version"], alone),
-        `sig ${VERSION}\n`,
-      );
-      await sig("init", "b.example");
-      const judged = await runWell(path, ["verify", "./b.example"], alone);
-      assertMatch(judged, /^valid: 0 events /);
-    });
   },
 });
