@@ -5,6 +5,9 @@ import { PATHS } from "../tests/kit/test_issuer.ts";
 import { createApp } from "./app.ts";
 import { evaluationOf, post, QUESTION } from "./testdata/asking.ts";
 
+// promise: No client can make the server fetch a private address or read a
+//   file.
+
 /**
  * Member, its value, the code; `PORT` stands for the port of a local server.
  */

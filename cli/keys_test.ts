@@ -8,6 +8,9 @@ import {
   workspaceTest as test,
 } from "./testdata/workspace.ts";
 
+// promise: No command takes a secret as an argument, and none is in an error, a
+//   log or a message.
+
 const COMMANDS = await loadCommands();
 
 const STORED = "keys/acme.example/orgsign-1.jwk";

@@ -10,6 +10,9 @@ import {
   workspaceTest as test,
 } from "./testdata/workspace.ts";
 
+// promise: Each command runs with the permissions of its documentation, and no
+//   others.
+
 const ENV = "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR";
 /** Permissions of the pin store; `$D` is the working directory. */
 const REMEMBERING = [

@@ -20,6 +20,8 @@ import { assertRan } from "./testdata/workspace.ts";
 import { run, tempFolder } from "../tests/kit/process.ts";
 import { repeatedly } from "../tests/kit/wait.ts";
 
+// promise: A killed `sig` leaves a pin that covers the bytes of its digest.
+
 const [key] = await importTestKeys();
 
 /** Number of kills in each test; a soak test sets more. */

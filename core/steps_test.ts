@@ -3,6 +3,8 @@ import { checkSteps, runSteps, walkState } from "./internal.ts";
 import { dumpState, parseQuestion, parseRequirements, replay } from "./mod.ts";
 import { upsert } from "../tests/kit/events.ts";
 
+// promise: Long work runs in slices, so that other requests continue.
+
 const NOW = new Date("2026-06-01T00:00:00Z");
 const MANY = 5_000;
 

@@ -22,6 +22,9 @@ import {
   withPlace,
 } from "./testdata/support.ts";
 
+// promise: A restore verifies everything before it writes, and never overwrites
+//   other data.
+
 const FEED = "/.well-known/sig/events.jsonl";
 const NAMES = "/.sig/people.csv";
 const OIDC = "/.sig/oidc-keys.json";

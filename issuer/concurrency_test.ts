@@ -13,6 +13,8 @@ import {
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { turns } from "../tests/kit/wait.ts";
 
+// promise: Two writers take turns.
+
 /**
  * Asserts that each acknowledged event is in the feed once, at its sequence.
  */

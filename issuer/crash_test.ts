@@ -8,6 +8,9 @@ import {
   upsert,
 } from "./testdata/support.ts";
 
+// promise: A crash at any step leaves at worst an unfinished line; acknowledged
+//   events are kept.
+
 for (
   const [step, signal] of [
     ["locked", "SIGKILL"],

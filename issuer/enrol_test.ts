@@ -13,6 +13,8 @@ import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { DID, NOW, placeTest as test, readFeed } from "./testdata/support.ts";
 
+// promise: An invitation enrols one person, even with concurrent answers.
+
 const now = () => NOW;
 
 const enrol = (issuer: Issuer, answer: VerifiedAnswer) =>

@@ -12,6 +12,8 @@ import {
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { type SmallDisk, smallDiskTest } from "../tests/kit/small_disk.ts";
 
+// promise: A full disk leaves a valid feed.
+
 /** Asserts that the feed has every acknowledged event and no other. */
 async function assertKept(place: Place, { lines }: WorkerResult) {
   const events = await readFeed(place);

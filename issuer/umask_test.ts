@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { HOST, modeOf, upsert, walk, withPlace } from "./testdata/support.ts";
 
+// promise: No created file is writable by other users.
+
 Deno.test("no file is writable for other users, even under umask 000", async () => {
   const before = Deno.umask(0);
   try {

@@ -60,14 +60,6 @@ Deno.test("documents in the root name only existing files", async () => {
   }
 });
 
-Deno.test("every promise in SECURITY.md names a test", async () => {
-  const rows = (await read("SECURITY.md")).split("\n")
-    .filter((line) => line.startsWith("| ") && !line.startsWith("| promise"));
-  for (const row of rows.filter((line) => !/^\| -+/.test(line))) {
-    assertStringIncludes(row, "_test.ts`", row);
-  }
-});
-
 Deno.test("the steps in DESIGN.md name existing functions and files", async () => {
   const text = await read("DESIGN.md");
   const steps = [...text.matchAll(/^\d+\. `([^`]+\.ts)`: `(\w+)`/gm)];

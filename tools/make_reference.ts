@@ -1,5 +1,6 @@
 /**
- * Writes the pages of `docs/reference`, from the code that they describe. With
+ * Writes the pages of `docs/reference`, from the code that they describe, and
+ * the index of promises in `SECURITY.md`, from marks in the tests. With
  * `--check` it writes nothing and fails if a page is out of date.
  *
  * @module
@@ -9,6 +10,7 @@ import { commandPage } from "./reference/command_page.ts";
 import { configurationPage } from "./reference/configuration_page.ts";
 import { findingPage } from "./reference/finding_page.ts";
 import { httpPage } from "./reference/http_page.ts";
+import { INDEX_START, promisesIndex } from "./reference/promises.ts";
 
 const FOLDER = new URL("../docs/reference/", import.meta.url);
 
@@ -31,17 +33,21 @@ async function format(markdown: string): Promise<string> {
 const NOTE =
   "<!-- Made by `deno task docs`. Change the code, not this page. -->";
 
+const SECURITY = "../../SECURITY.md";
+const security = await Deno.readTextFile(new URL(SECURITY, FOLDER));
+
 const pages = {
-  "command-line.md": commandPage(),
-  "configuration.md": configurationPage(),
-  "findings.md": findingPage(),
-  "http.md": await httpPage(),
+  "command-line.md": `${NOTE}\n\n${commandPage()}`,
+  "configuration.md": `${NOTE}\n\n${configurationPage()}`,
+  "findings.md": `${NOTE}\n\n${findingPage()}`,
+  "http.md": `${NOTE}\n\n${await httpPage()}`,
+  [SECURITY]: security.split(INDEX_START)[0] + promisesIndex(),
 };
 const isCheck = Deno.args.includes("--check");
 const stale: string[] = [];
 for (const [name, text] of Object.entries(pages)) {
   const file = new URL(name, FOLDER);
-  const page = await format(`${NOTE}\n\n${text}`);
+  const page = await format(text);
   if (page === await Deno.readTextFile(file).catch(() => undefined)) continue;
   stale.push(name);
   if (!isCheck) await Deno.writeTextFile(file, page);

@@ -5,6 +5,8 @@ import { NOW, upsert } from "../../tests/kit/test_issuer.ts";
 import { ANSWER_LIMITS } from "./answer_check.ts";
 import type { SigEvent } from "@sig/core";
 
+// promise: Bodies, batches, explanations and warnings have limits.
+
 function answerOf(
   events: number,
   role: string,

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { escapeInvisible } from "@sig/core";
 import { formatLogEntry, type RequestLogEntry } from "./request_log.ts";
 
+// promise: Nothing that a client sends forges a line or a field of the log.
+
 const ENTRY: RequestLogEntry = {
   time: "2026-01-01T00:00:00.000Z",
   level: "error",

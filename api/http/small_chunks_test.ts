@@ -7,6 +7,8 @@ import { readJson } from "./read_body.ts";
 import { sendJson } from "./send.ts";
 import { createService, toApp } from "./service.ts";
 
+// promise: Bodies in small chunks do not delay other requests.
+
 const HEAD = head("POST /eat HTTP/1.1", [
   "Content-Type: application/json",
   "Transfer-Encoding: chunked",

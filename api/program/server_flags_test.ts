@@ -10,6 +10,9 @@ import {
 } from "./server_flags.ts";
 import { parseAddress } from "./values.ts";
 
+// promise: A setting that makes a server public disables the rules for a local
+//   one.
+
 const OWN = [
   { name: "addr", value: "HOST:PORT", help: "" },
   { name: "audience", value: "ORIGIN|DID", help: "", repeat: true as const },

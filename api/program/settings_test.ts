@@ -5,6 +5,8 @@ import { parseFlags } from "./parse_flags.ts";
 import { readSettings, type Variables } from "./settings.ts";
 import { duration, file, text } from "./values.ts";
 
+// promise: An unknown setting prevents a server's start.
+
 const FLAGS = {
   config: optional(file, "settings"),
   issuer: many(text, "an issuer"),

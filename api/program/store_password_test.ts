@@ -2,6 +2,8 @@ import { assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { readStorePassword } from "./store_password.ts";
 
+// promise: A store's password is never in an argument.
+
 const SECRET = "s3cret/pw";
 
 function read(

@@ -15,6 +15,9 @@ import {
   serveIssuer,
 } from "../testdata/asking.ts";
 
+// promise: AuthZEN's `context` changes no decision; an item without an answer
+//   is distinct from a deny.
+
 const PATH = "/access/v1/evaluation";
 
 /** Sends the usual evaluation with changes to an app of an issuer. */

@@ -6,6 +6,9 @@ import {
   type Workspace,
 } from "../testdata/workspace.ts";
 
+// promise: Changes are computed from the verified feed, and a saved plan can't
+//   hide one.
+
 const HEADER = "subject,type,roles,valid_until,title\n";
 const ALICE = "did:web:alice.example,employee,deploy;review,,\n";
 const EVE = "did:web:eve.example,advisor,,,\n";

@@ -9,6 +9,8 @@ import {
   type Workspace,
 } from "../testdata/workspace.ts";
 
+// promise: A backup is 0600, and without a passphrase only in a private folder.
+
 const BACKUP = "backup --dir $D/acme --out";
 const RESTORE = "restore --dir $D/new --backup";
 const WITH_PASSPHRASE = "--passphrase-file $D/passphrase";

@@ -1,6 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { issuerTest as test, withIssuer } from "../testdata/workspace.ts";
 
+// promise: Text that would change a configuration's meaning is refused.
+
 const KINDS = ["nginx", "caddy", "deno-deploy", "static"] as const;
 
 test("export prints each kind as text or JSON, or writes it to a new readable file", async (workspace) => {

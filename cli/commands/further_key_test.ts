@@ -12,6 +12,9 @@ import {
   type Workspace,
 } from "../testdata/workspace.ts";
 
+// promise: Offboarding ends all keys of a person, and no key re-admits an
+//   offboarded person.
+
 const ALICE = "did:web:alice.example";
 const REVOKE = "revoke --dir $D/acme --reason-code";
 const OFFBOARD =

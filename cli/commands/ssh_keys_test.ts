@@ -7,6 +7,9 @@ import {
   type Workspace,
 } from "../testdata/workspace.ts";
 
+// promise: sshd gets whole lines of allowed keys and nothing else; an error
+//   grants no access.
+
 /** did:keys of test keys. The private keys were not kept. */
 const DIDS = [
   "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp",

@@ -16,6 +16,9 @@ import {
   type Workspace,
 } from "../testdata/workspace.ts";
 
+// promise: From a witness only a signature by the named key over the published
+//   checkpoint is added.
+
 const ORIGIN = "acme.example/.well-known/sig";
 const sha256 = createSha256();
 

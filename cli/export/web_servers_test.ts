@@ -23,6 +23,8 @@ import {
 import { inWorkspace, type Workspace } from "../testdata/workspace.ts";
 import { freePort, hasProgram } from "../../tests/kit/process.ts";
 
+// promise: Exported configurations serve the published documents only.
+
 const FEED = "/.well-known/sig/events.jsonl";
 const TYPES: readonly (readonly [string, string])[] = [
   ["/.well-known/did.json", "application/did+json"],

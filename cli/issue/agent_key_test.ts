@@ -17,6 +17,9 @@ import {
   inWorkspace,
 } from "../testdata/workspace.ts";
 
+// promise: A key in ssh-agent leaves no private key on disk, and no other key
+//   signs instead.
+
 const UPSERT =
   "upsert --dir $D/acme --type other --role x --subject did:web:alice.example";
 

@@ -12,6 +12,9 @@ import {
 } from "../testdata/workspace.ts";
 import { ROOT, runWell, TestProcess } from "../../tests/kit/process.ts";
 
+// promise: `sig serve` serves only published files inside its folder, and never
+//   a private key.
+
 const FEED = "/.well-known/sig/events.jsonl";
 
 interface Served {

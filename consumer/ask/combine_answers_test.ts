@@ -8,6 +8,8 @@ import { importTestKeys } from "../../tests/kit/test_issuer.ts";
 import { QUESTION, watchIssuer } from "../../tests/kit/watched_issuer.ts";
 import { combineAnswers } from "./combine_answers.ts";
 
+// promise: With several issuers a deny needs the answers of all of them.
+
 const [key] = await importTestKeys();
 
 Deno.test("an unreachable issuer is listed, and another issuer may still allow", async () => {

@@ -9,6 +9,8 @@ import {
 import { ROOT, runWell } from "../../tests/kit/process.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
+// promise: Hostile servers cause bounded memory.
+
 const MIB = 1024 * 1024;
 const OK = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;

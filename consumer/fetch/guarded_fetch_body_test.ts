@@ -16,6 +16,9 @@ import {
 } from "../../tests/kit/raw_server.ts";
 import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
+// promise: A body whose end is not stated is refused; nothing is decompressed;
+//   bytes and time are limited.
+
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
 

@@ -2,6 +2,8 @@ import { assertEquals } from "@std/assert";
 import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 import { isPublicAddress, isRefusedHostName } from "./public_address.ts";
 
+// promise: A private address is recognised in every spelling.
+
 vectorTest("public and refused addresses", "own/addresses.json", () => {
   const rows = readJsonVectors<{ ip: string; expect: "allow" | "block" }[]>(
     "own/addresses.json",

@@ -13,6 +13,9 @@ import {
   oneProcessTest,
 } from "../testdata/continuity.ts";
 
+// promise: A question that can't be answered is an error, never an allow and
+//   never a deny.
+
 const { key1, key2, stranger } = KEYS;
 const ROLLED_BACK = ["feed_rolled_back", "Cannot trust feed"] as const;
 

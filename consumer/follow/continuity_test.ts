@@ -10,6 +10,9 @@ import {
   KEYS,
 } from "../testdata/continuity.ts";
 
+// promise: A shortened, rewritten or re-signed history is refused, in every
+//   process with the same pin store.
+
 const { key1, key2, stranger } = KEYS;
 const REWRITTEN = [
   "feed_rewritten",

@@ -28,6 +28,9 @@ import {
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
 
+// promise: An answer by proof equals that of the whole feed; no changed byte
+//   and no missing file changes it.
+
 const [key1] = await importTestKeys();
 assert(key1);
 

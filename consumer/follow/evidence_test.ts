@@ -36,6 +36,8 @@ import {
 import { createMemoryReader } from "../testdata/memory_reader.ts";
 import { type Evidence, makeEvidence, verifyEvidence } from "./evidence.ts";
 
+// promise: Evidence is verified offline, and refused if any byte differs.
+
 const NOW = new Date("2026-12-01T00:00:00Z");
 const ORIGIN = "https://acme.example";
 const BOB = "did:web:bob.example";

@@ -19,6 +19,9 @@ import { importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { QUESTION, START_MS } from "../../tests/kit/watched_issuer.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 
+// promise: A reader that requires a recent checkpoint or cosigners gets no
+//   answer without them.
+
 const [key1, key2, stranger] = await importTestKeys();
 
 const sha256 = createSha256();

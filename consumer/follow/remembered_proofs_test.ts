@@ -20,6 +20,9 @@ import {
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 
+// promise: A reader that remembers a proof refuses a shortened or rewritten
+//   feed and a key that no remembered key introduced.
+
 const [key1, key2, stranger] = await importTestKeys();
 
 /** A checkpoint with a different state of the same events. */

@@ -6,6 +6,9 @@ import { startRawServer, untilClosed } from "../../tests/kit/raw_server.ts";
 import { importTestKeys } from "../../tests/kit/test_issuer.ts";
 import { QUESTION, watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
+// promise: A silent issuer delays a question by one time limit, and other
+//   issuers not at all.
+
 const [key1] = await importTestKeys();
 
 /**

@@ -23,6 +23,9 @@ import {
   type WatchOptions,
 } from "./watch.ts";
 
+// promise: A watcher gets no event of an invalid feed and misses none, at
+//   whatever step it is killed.
+
 const [key] = await importTestKeys();
 const now = () => new Date("2026-06-01T00:00:00Z");
 

@@ -8,6 +8,8 @@ import { ALICE, revoke, upsert } from "../../tests/kit/events.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { withIssuer } from "../testdata/remembered_issuer.ts";
 
+// promise: A damaged pin store is `store_unavailable`, and never an answer.
+
 const EVENTS = [
   upsert(1, { relationship_id: "r1", subject: ALICE }),
   upsert(2, { relationship_id: "r2", subject: "did:web:bob.example" }),

@@ -12,6 +12,8 @@ import { openPinStore } from "./open_pin_store.ts";
 import { PINS } from "./pin_record.ts";
 import type { PinStore } from "./open_pin_store.ts";
 
+// promise: A pin store that another user owns or may change is refused.
+
 testRecordStoreContract(
   "sqlite",
   () => openTwice((folder) => openPinStore(`${folder}/pins.db`)),

@@ -20,6 +20,8 @@ import {
   wayOf,
 } from "./transitions.ts";
 
+// promise: A crash at any step leaves a correct pin.
+
 const ISSUER = "did:web:acme.example";
 const AT = "2026-06-01T00:00:00Z";
 const NOW = new Date(AT);

@@ -12,6 +12,9 @@ import {
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
 
+// promise: Documents of another host are refused before anything else is
+//   fetched.
+
 const [key1] = await importTestKeys();
 const lines = await makeLines(1, key1);
 

@@ -18,6 +18,9 @@ import { openInlineFeed, openSource } from "../read/source.ts";
 import { type ReportedFault, reportIssuer } from "./verify_report.ts";
 import { verifyIssuer } from "./verify_feed.ts";
 
+// promise: One bad line makes the whole feed invalid, and is reported with its
+//   line.
+
 const vectors = readFeedVectors();
 
 for (const vector of vectors) {

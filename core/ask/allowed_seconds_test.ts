@@ -8,6 +8,9 @@ import { allowedSeconds } from "./allowed_seconds.ts";
 import { check } from "./check.ts";
 import { parseQuestion } from "./question.ts";
 
+// promise: `allowed_signers` allows in each second what `sig check --at`
+//   allows.
+
 const ISSUER = "did:web:acme.example";
 const ALICE = "did:web:alice.example";
 const START = Date.UTC(2026, 0, 1);

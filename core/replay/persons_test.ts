@@ -2,6 +2,9 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { applyEvent, personOf, Replay, replay } from "./replay.ts";
 import { revoke, upsert } from "../../tests/kit/events.ts";
 
+// promise: The first upsert about a subject links its key to a person; no later
+//   event changes the link.
+
 /**
  * `vectors/persons.json`: upserts as `[subject, same_person_as]`, null without
  * a link.

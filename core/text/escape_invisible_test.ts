@@ -1,6 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { escapeInvisible, quote } from "./escape_invisible.ts";
 
+// promise: Untrusted text is displayed as text, with invisible characters made
+//   visible.
+
 /** Code points that are invisible, alone and between letters. */
 const HIDDEN:
   readonly (readonly [first: number, last: number, what: string])[] = [

@@ -7,6 +7,9 @@ import {
   parseJsonWithSpelling,
 } from "./json.ts";
 
+// promise: JSON has one meaning: no duplicate member, no invalid UTF-8, no
+//   number that readers read differently.
+
 function faultOf(
   input: string | Uint8Array,
   options?: ParseJsonOptions,

@@ -8,6 +8,8 @@ import { assertEquals } from "@std/assert";
 import { tempFolder } from "../../tests/kit/process.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
+// promise: Private keys are 0600 in 0700, and are never published.
+
 const NAME = { host: "acme.example", kid: "orgsign-1" };
 
 /** The rules that every key store must pass. */

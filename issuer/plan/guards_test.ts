@@ -14,6 +14,9 @@ import { planChanges } from "./plan_changes.ts";
 import * as kit from "../../tests/kit/events.ts";
 import { numbered, published } from "../testdata/published.ts";
 
+// promise: Access for or from many people needs a confirmation, counted in
+//   people by what `check` would answer.
+
 const NOW = new Date("2026-06-01T00:00:00Z");
 const PAST = "2026-01-01T00:00:00Z";
 const FUTURE = "2062-01-01T00:00:00Z";

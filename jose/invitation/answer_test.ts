@@ -34,6 +34,9 @@ import {
   tokenOf,
 } from "../testdata/tokens.ts";
 
+// promise: An answer to an invitation can't log in, a login can't enrol, and no
+//   site can relay an invitation.
+
 const now = () => NOW;
 const person = jwkToDidKey(personKey.publicJwk);
 const invitation = await invite();

@@ -18,6 +18,9 @@ import {
 } from "../testdata/invitations.ts";
 import { NOW, NOW_SECONDS, tokenOf } from "../testdata/tokens.ts";
 
+// promise: An altered, expired or foreign invitation, or one of a withdrawn
+//   key, is refused.
+
 Deno.test("accepts a valid invitation as text, with white space around it, or in a link", async () => {
   const { text, claims } = await invite();
   const link = invitationLink("https://login.example/?lang=en#old", text);

@@ -5,6 +5,9 @@ import { makeKey, withOpenSsh } from "../../tests/kit/open_ssh.ts";
 import { runWell, tempFolder } from "../../tests/kit/process.ts";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 
+// promise: An OpenSSH public key has one spelling and one did:key; other key
+//   types and options are refused.
+
 const DID = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
 const BASE64 =
   "AAAAC3NzaC1lZDI1NTE5AAAAIDtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop";

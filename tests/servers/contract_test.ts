@@ -5,6 +5,9 @@ import { head, RawClient, type RawResponse } from "../kit/raw_client.ts";
 import { tempFolder } from "../kit/process.ts";
 import { ServerProcess } from "../kit/server_process.ts";
 
+// promise: `Host`, media type, `Sec-Fetch-Site` and tokens are checked before
+//   anything else.
+
 /** A route of the contract. */
 interface Route {
   readonly path: string;

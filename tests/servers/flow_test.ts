@@ -10,6 +10,9 @@ import {
   SERVERS,
 } from "../kit/server_process.ts";
 
+// promise: Slow bodies, silent issuers and unread answers have limits, also per
+//   client.
+
 /** Maximum number of concurrent bodies of one client. */
 const BODIES_EACH_CLIENT = 128;
 

@@ -24,6 +24,9 @@ import { createKey } from "../../web/ui_test/testdata/person.ts";
 import { WAIT_LIMIT_MS } from "../kit/wait.ts";
 import { freePort, hasProgram, lacks } from "../kit/process.ts";
 
+// promise: The login's cookies and forged identity headers reach no application
+//   behind the exported proxies.
+
 /** A browser that keeps cookies by host name. */
 class Visitor {
   readonly #provider: TestProvider;

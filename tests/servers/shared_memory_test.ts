@@ -18,6 +18,9 @@ import { ALICE, importTestKeys, PATHS } from "../kit/test_issuer.ts";
 import { type WatchedIssuer, watchIssuer } from "../kit/watched_issuer.ts";
 import { waitUntil } from "../kit/wait.ts";
 
+// promise: All replicas refuse a contradiction that one has seen; the store's
+//   place is shown to its operator only.
+
 const [key] = await importTestKeys();
 assert(key);
 

@@ -8,6 +8,9 @@ import { askJson, LEAST, ServerProcess } from "../kit/server_process.ts";
 import { importTestKeys } from "../kit/test_issuer.ts";
 import { watchIssuer } from "../kit/watched_issuer.ts";
 
+// promise: A taken-over web server can't introduce a key to a reader that
+//   remembers a proof.
+
 const [key, thief, person] = await importTestKeys();
 assert(key && thief && person);
 

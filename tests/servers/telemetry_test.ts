@@ -13,6 +13,8 @@ import {
   startLoopbackIssuer,
 } from "../ship/testdata/loopback_issuer.ts";
 
+// promise: No attribute of our metrics names a subject, a path or an id.
+
 /** Attributes by name. */
 type Attributes = { readonly [name: string]: string };
 

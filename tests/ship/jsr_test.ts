@@ -18,6 +18,9 @@ import {
   writeLargeIssuer,
 } from "./testdata/worker_share.ts";
 
+// promise: Packages and executables come from a copy that was tested with JSR's
+//   own `@std`.
+
 const DENO = Deno.execPath();
 
 /** The used part of `deno info --json`. */
@@ -42,11 +45,10 @@ import { generateSigningKey, importSigningKey } from "jsr:@sig/jose@^${VERSION}"
 import { createMemoryKeyStore, createMemoryStore, initIssuer, openIssuer } from "jsr:@sig/issuer@^${VERSION}";
 import { checkIssuer, openInlineFeed } from "jsr:@sig/consumer@^${VERSION}";
 import { createApp as createApi } from "jsr:@sig/api@^${VERSION}";
-import { createServerIo } from "jsr:@sig/api@^${VERSION}/server";
-import { duration } from "jsr:@sig/api@^${VERSION}/flags";
-import { apiProgram } from "jsr:@sig/api@^${VERSION}/program";
+import { createServerIo, duration } from "jsr:@sig/api@^${VERSION}/program";
+import { apiProgram } from "jsr:@sig/api@^${VERSION}/sig-api";
 import { createApp as createWeb } from "jsr:@sig/web@^${VERSION}";
-import { webProgram } from "jsr:@sig/web@^${VERSION}/program";
+import { webProgram } from "jsr:@sig/web@^${VERSION}/sig-web";
 import { run } from "jsr:@sig/cli@^${VERSION}";
 
 const store = createMemoryStore();

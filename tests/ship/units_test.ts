@@ -7,6 +7,9 @@ import { EXECUTABLES } from "../../tools/compile.ts";
 import { ROOT } from "../../tools/workspace.ts";
 import { hasProgram, run } from "../kit/process.ts";
 
+// promise: The units of systemd are rated below 3 by `systemd-analyze
+//   security`.
+
 const ANALYZE = "systemd-analyze";
 const EXAMPLES = new URL("examples/", ROOT).pathname;
 const VARIABLES = new Set(

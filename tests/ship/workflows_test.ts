@@ -3,6 +3,8 @@ import { parse } from "@std/yaml/parse";
 import { run } from "../kit/process.ts";
 import { ROOT, VERSION } from "../../tools/workspace.ts";
 
+// promise: Workflows pin actions by commit and contain no secret.
+
 const FOLDER = new URL(".github/workflows/", ROOT);
 const WORKFLOWS = await Promise.all(
   [...Deno.readDirSync(FOLDER)].map(async ({ name }) => ({

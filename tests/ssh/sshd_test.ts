@@ -17,6 +17,9 @@ import {
   tempFolder,
 } from "../kit/process.ts";
 
+// promise: While the issuer is down every SSH login is refused, unless
+//   `--max-age` accepts the remembered answer.
+
 /** Runs `sig` as a process, with key store and pin store in a folder. */
 function sigIn(folder: string) {
   const env = { SIG_KEYS_DIR: `${folder}/keys`, XDG_DATA_HOME: folder };

@@ -14,6 +14,9 @@ import {
 import { GATE_CODE } from "../store/kinds.ts";
 import { Visitor } from "./testdata/visitor.ts";
 
+// promise: Forward auth: codes and cookies are valid at one host only, and
+//   redirects go only to configured hosts.
+
 const WIKI = "wiki.example";
 const OPS = "ops.example";
 const PAGE = `http://${WIKI}/`;

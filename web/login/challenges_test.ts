@@ -17,6 +17,9 @@ import {
   REMEMBER_MS,
 } from "./challenges.ts";
 
+// promise: What strangers leave in the login's store has a limit, and a smaller
+//   one for each client.
+
 /** Challenges of two processes over one store. */
 interface Opened {
   readonly store: Challenges;

@@ -13,6 +13,8 @@ import { tempFolder } from "../../tests/kit/process.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { LoginFixture } from "./testdata/login_fixture.ts";
 
+// promise: The relationship is checked when the attestation is verified.
+
 const ISSUER = "did:web:acme.example";
 
 /** Runs a test with an issuer in a directory, which each login reads again. */

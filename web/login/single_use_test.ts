@@ -10,6 +10,9 @@ import { challengesIn } from "./challenges.ts";
 import { createChallenge } from "./create_challenge.ts";
 import { tempFolder, TestProcess } from "../../tests/kit/process.ts";
 
+// promise: Exactly one of any number of concurrent answers to a challenge
+//   succeeds, with every store.
+
 const CHALLENGES = 20;
 const PROCESSES = 2;
 const PARALLEL = 100;

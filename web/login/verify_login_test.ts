@@ -7,6 +7,9 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { type Changes, LoginFixture } from "./testdata/login_fixture.ts";
 import { type Misuse, OTHER_KEY, TABLES } from "./testdata/misuses.ts";
 
+// promise: A wrong audience, nonce, scope, subject or time is refused with its
+//   own code.
+
 Deno.test("the granted scopes are those of the attestation, sorted; none if absent", async () => {
   const login = await LoginFixture.make();
   const scopesOf = async (scope: unknown) => {

@@ -18,6 +18,8 @@ import {
   TestProvider,
 } from "./testdata/test_provider.ts";
 
+// promise: A code goes only to a registered redirect URI, compared exactly.
+
 /** Attacks by an authorization link. */
 type Changes = Record<string, string | undefined>;
 

@@ -12,6 +12,9 @@ import {
   usualClients,
 } from "./testdata/test_provider.ts";
 
+// promise: A login is finished in the browser that began it; a planted or
+//   duplicate cookie is ignored.
+
 async function problemOf(
   response: Response,
 ): Promise<readonly [number, string, string]> {

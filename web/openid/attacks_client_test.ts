@@ -9,6 +9,9 @@ import {
   VERIFIER,
 } from "./testdata/test_provider.ts";
 
+// promise: A client authenticates with its one registered method; assertions
+//   are usable once.
+
 function basic(id: string, secret: string): Record<string, string> {
   const form = (text: string) =>
     encodeURIComponent(text).replaceAll("%20", "+");

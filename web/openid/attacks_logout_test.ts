@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Browser, TestProvider } from "./testdata/test_provider.ts";
 
+// promise: A link can't log a person out, and a logout ends the session.
+
 Deno.test("a link alone can't log a person out: it leads to a confirmation form", async (t) => {
   await using provider = await TestProvider.start();
   const { origin } = provider;

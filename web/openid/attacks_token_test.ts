@@ -8,6 +8,9 @@ import {
   VERIFIER,
 } from "./testdata/test_provider.ts";
 
+// promise: A code or refresh token is used once; a second use revokes the
+//   tokens of the first.
+
 const INVALID_GRANT = [400, "invalid_grant"] as const;
 const INVALID_REQUEST = [400, "invalid_request"] as const;
 const INVALID_CLIENT = [401, "invalid_client"] as const;

@@ -12,6 +12,8 @@ import {
   VERIFIER,
 } from "./testdata/test_provider.ts";
 
+// promise: A person has at most 50 sessions on each server.
+
 async function countOf(
   { store, now }: TestProvider,
   kind: RecordKind,

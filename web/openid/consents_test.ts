@@ -8,6 +8,9 @@ import {
   TestProvider,
 } from "./testdata/test_provider.ts";
 
+// promise: Each application asks the person once, and a refused scope can't be
+//   had by repeating.
+
 /** Fetches the list of consents. */
 async function consents({ origin }: TestProvider, browser: Browser) {
   const response = await browser.send(`${origin}/oidc/consents`);

@@ -12,6 +12,9 @@ import {
   usualClients,
 } from "./testdata/test_provider.ts";
 
+// promise: Servers on one host or store are separate; a session of weaker
+//   requirements is not valid.
+
 /** Logs a person in, then restarts the server with the same store. */
 async function restart(
   again: (before: TestProvider) => TestProviderOptions,

@@ -9,6 +9,9 @@ import {
   TestProvider,
 } from "./testdata/test_provider.ts";
 
+// promise: Every key of a person has the same `sub`, which no other person
+//   gets.
+
 /** Enrols a person with two keys. */
 async function twoKeys(provider: TestProvider) {
   const { person: laptop, relationship } = await provider.employ();

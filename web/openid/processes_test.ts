@@ -4,6 +4,9 @@ import { openTcpSwitch } from "../../tests/kit/tcp_switch.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 import { Fleet, refreshForm, type Replica } from "./testdata/fleet.ts";
 
+// promise: A killed process loses no logout notification and makes no code
+//   valid twice.
+
 /** Guarantees of several processes of a provider if one is killed. */
 
 const STORES = [

@@ -2,6 +2,8 @@ import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { cookieAt, TestProvider } from "./testdata/test_provider.ts";
 
+// promise: The store holds digests of codes, tokens and cookies.
+
 Deno.test("a reader of the store can't obtain a valid code, token or cookie", async () => {
   const written: string[] = [];
   const store = createMemoryStore();

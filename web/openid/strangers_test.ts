@@ -14,6 +14,9 @@ import {
   TestProvider,
 } from "./testdata/test_provider.ts";
 
+// promise: HEAD and prefetches change nothing, and a silent issuer delays no
+//   sign-out.
+
 const PAGE = "http://wiki.example/";
 const GATE = { settings: { gateHosts: ["wiki.example"] } };
 

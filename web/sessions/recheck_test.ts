@@ -9,6 +9,9 @@ import type { MatchedRelationship } from "../login/relationship.ts";
 import { createRecheck, SessionNotEnded } from "./recheck.ts";
 import { createSessions } from "./sessions.ts";
 
+// promise: A deny that the store could not record is still a deny, and no lost
+//   role returns.
+
 const EMPLOYEE: MatchedRelationship = {
   issuer: "did:web:acme.example",
   relationship_id: "r1",

@@ -6,6 +6,8 @@ import { createSessions } from "./sessions.ts";
 import { openKv } from "./testdata/open_kv.ts";
 import { createWatch } from "./watch.ts";
 
+// promise: A session that the store can't end prolongs no other session.
+
 /** Maximum size of a value of Deno KV in bytes. */
 const MAX_KV_BYTES = 65_536;
 

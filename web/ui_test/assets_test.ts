@@ -2,6 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { ICON, PAGE, STYLE } from "../pages/assets.ts";
 import { PAGE_CSP } from "../pages/page.ts";
 
+// promise: The page runs no foreign script.
+
 /** The folders of the page's own code. */
 const FOLDERS = ["../ui/", "../browser/", "../demo/"];
 

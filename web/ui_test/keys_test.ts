@@ -22,6 +22,8 @@ import {
 import { feedFiles } from "./testdata/feed_case.ts";
 import { pageTest, startServer } from "./testdata/server.ts";
 
+// promise: Keys in the browser, also those of passkeys, can't be exported.
+
 const now = () => new Date();
 
 pageTest(

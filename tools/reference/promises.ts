@@ -1,0 +1,43 @@
+/** The index of promises in SECURITY.md, from marks in the tests. @module */
+
+import { ownFiles, ROOT } from "../workspace.ts";
+
+/**
+ * A mark: `// promise: …` above the tests that prove it. Further lines of the
+ * sentence begin with `//` and two spaces.
+ */
+const MARK = /^\/\/ promise: (.+(?:\n\/\/ {2}.+)*)/gm;
+
+/** What the promises of a package's tests are about. */
+const TITLES: Readonly<Record<string, string>> = {
+  core: "Events and answers",
+  jose: "Keys and signatures",
+  consumer: "Readers",
+  issuer: "Issuers",
+  cli: "The command line",
+  api: "The API",
+  web: "The login",
+  tests: "Whole programs",
+};
+
+/** Everything before the index, which is written by hand. */
+export const INDEX_START = "## Promises and their tests\n";
+
+/** Returns the index as Markdown. */
+export function promisesIndex(): string {
+  const parts = [INDEX_START];
+  for (const [folder, title] of Object.entries(TITLES)) {
+    const promises: string[] = [];
+    for (const path of [...ownFiles(`${folder}/`)].sort()) {
+      if (!path.endsWith("_test.ts")) continue;
+      const text = Deno.readTextFileSync(new URL(path, ROOT));
+      for (const [, mark] of text.matchAll(MARK)) {
+        const sentence = mark!.replaceAll(/\n\/\/ +/g, " ");
+        promises.push(`- ${sentence} \`${path}\``);
+      }
+    }
+    if (promises.length === 0) continue;
+    parts.push(`### ${title}\n\n${promises.join("\n")}\n`);
+  }
+  return parts.join("\n");
+}
