@@ -7,10 +7,12 @@
 export { relationshipToShare } from "./enrolment.ts";
 export { isReferenced } from "./keys/key_store.ts";
 export { AGENT_LOCK_TIMEOUT_MS } from "./open_issuer.ts";
-export { revocationOf } from "./plan/plan_changes.ts";
+export { revocationOf, severalOfOtherKey } from "./plan/plan_changes.ts";
 export {
   changeRelationship,
   type RelationshipChange,
 } from "./plan/plan_drafts.ts";
-export { activeOfPerson, withPeople } from "./plan/published.ts";
+export { joinPeople, keysIn } from "./plan/list_rows.ts";
+export { PeopleHistory } from "./plan/people_history.ts";
+export { activeOfPerson, historyOf, withPeople } from "./plan/published.ts";
 export { readPlan } from "./plan/read_plan.ts";

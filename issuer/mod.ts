@@ -114,10 +114,15 @@ export {
   type PlannedField,
   type PlanOptions,
   type RowIssue,
+  type UnlistedPerson,
 } from "./plan/plan_changes.ts";
+export type { WaitingRow } from "./plan/list_rows.ts";
+export type { Gap } from "./plan/people_history.ts";
 export { planDrafts } from "./plan/plan_drafts.ts";
 export type {
   EndedRelationship,
+  Ending,
+  PublishedHistory,
   PublishedRelationship,
   PublishedState,
 } from "./plan/published.ts";

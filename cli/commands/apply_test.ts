@@ -71,6 +71,11 @@ test("plan --format json prints the members that scripts use", async (workspace)
     }],
     unchanged: 0,
     unmanaged: 1,
+    waiting: [],
+    unlisted: [{
+      ...{ person: null, name: null, subject: "did:web:alice.example" },
+      roles: ["deploy", "review"],
+    }],
   });
 });
 
@@ -104,10 +109,13 @@ test("apply shows the plan and asks on a terminal, and needs --yes elsewhere", a
 test("repeating apply changes nothing", async (workspace) => {
   await list(workspace, HEADER, ALICE, EVE);
   const { events: [event], ...first } = await workspace.json(`${APPLY} --yes`);
-  assertEquals(first, { applied: 1, first_sequence: 4, last_sequence: 4 });
+  assertEquals(first, {
+    ...{ applied: 1, first_sequence: 4, last_sequence: 4, unlisted: [] },
+  });
   assertEquals([event.sequence, event.action], [4, "create"]);
   assertEquals(await workspace.json(`${APPLY} --yes`), {
     ...{ applied: 0, first_sequence: null, last_sequence: null, events: [] },
+    unlisted: [],
   });
 });
 
@@ -161,7 +169,10 @@ test("apply shows the real changes of an edited plan", async (workspace) => {
       return { ...plan, changes: [{ ...change, fields }] };
     });
     const given = terminal(() => false);
-    const { code, stdout, stderr } = await workspace.sig(SAVED, given);
+    const { code, stdout, stderr } = await workspace.sig(
+      `${SAVED} --new-role admin`,
+      given,
+    );
     assertEquals([code, given.asked], [2, ["Append this?"]]);
     assertStringIncludes(stderr, "confirmation_required: ");
     assertStringIncludes(stdout, "deploy, review → deploy, review, admin");
@@ -180,7 +191,7 @@ test("apply needs the exact number of people who gain or lose access, for a list
     "confirmation_required: Cannot apply plan: 8 people would gain access, 1 have it now",
     "add --confirm-grants 8",
   ]);
-  await workspace.ok(`${APPLY} --yes --confirm-grants 8`);
+  await workspace.ok(`${APPLY} --yes --confirm-grants 8 --new-role x`);
   const lost =
     "confirmation_required: Cannot apply plan: 8 of 9 people would lose access";
   await list(workspace, HEADER, ALICE);
@@ -229,7 +240,7 @@ test("apply readmits an offboarded person only with --readmit", async (workspace
   );
   await workspace.refused(`${SAVED} --yes`, "confirmation_required: ");
   assertEquals(
-    await workspace.ok(`${SAVED} --yes --readmit`),
+    await workspace.ok(`${SAVED} --yes --readmit --new-role x`),
     "Appended 1 event (seq=4)\n",
   );
 });
@@ -249,7 +260,10 @@ test("after a concurrent append apply --from plans again, and confirms again onl
   assertEquals(same.asked.length, 1);
   await list(workspace, HEADER, ALICE.replace("review", "refund"));
   const other = meanwhile("set --relationship-id r1 --title Boss");
-  assertStringIncludes(await workspace.ok(APPLY, other), "Boss → none");
+  assertStringIncludes(
+    await workspace.ok(`${APPLY} --new-role refund`, other),
+    "Boss → none",
+  );
   assertEquals(other.asked.length, 2);
 });
 
@@ -282,29 +296,50 @@ test("one error reports all faulty rows with their numbers, nothing is written, 
   ) await workspace.refused(words, says, stdin(text));
 });
 
-test("plan and apply warn once, with the row, about a role that contains a separator", async (workspace) => {
+test("in a CSV cell, ; and , separate roles; in JSON, plan and apply warn once about a role that contains one", async (workspace) => {
   await list(
     workspace,
     HEADER,
-    ...["eve", "fay"].map((name) =>
-      `did:web:${name}.example,advisor,"deploy,review",,\n`
-    ),
+    'did:web:eve.example,advisor,"deploy, review",,\n',
   );
+  assertStringIncludes(
+    (await workspace.sig(PLAN)).stdout,
+    "    roles             deploy, review\n",
+  );
+  const rows = ["eve", "fay"].map((name) => ({
+    ...{ subject: `did:web:${name}.example`, type: "advisor" },
+    roles: ["deploy,review"],
+  }));
+  await workspace.write("people.json", JSON.stringify(rows));
+  const plan = PLAN.replace("csv", "json");
+  const apply = `${APPLY.replace("csv", "json")} --new-role deploy,review`;
   const says =
-    'warning: row 2: "deploy,review" is one role with a comma in it; several are separated by ; in CSV, and are items of a list elsewhere\n';
-  await workspace.says(PLAN, { code: 1, stderr: says });
+    'warning: row 1: "deploy,review" is one role with a comma in it; several are separated by ; in CSV, and are items of a list elsewhere\n';
+  await workspace.says(plan, { code: 1, stderr: says });
   // The warning is between the plan and the question.
   let shown = "";
   const show = (text: string) => void (shown += text);
   const { io: _, ...given } = terminal();
-  await workspace.says(APPLY, {
+  await workspace.says(apply, {
     ...given,
     io: { stdout: show, stderr: show, ask: (text) => (show(text), false) },
     code: 2,
   });
-  assertStringIncludes(shown, ` not in the list.\n${says}Append this?`);
-  await workspace.says(`${APPLY} --yes`, { stderr: says });
-  await workspace.ok(PLAN);
+  assertStringIncludes(shown, `end it with --prune.\n${says}Append this?`);
+  await workspace.says(`${apply} --yes`, { stderr: says });
+  await workspace.ok(plan);
+  // A repaired role is shown in quotation marks.
+  await list(
+    workspace,
+    HEADER,
+    ...["eve", "fay"].map((name) =>
+      `did:web:${name}.example,advisor,"deploy, review",,\n`
+    ),
+  );
+  assertStringIncludes(
+    (await workspace.sig(PLAN)).stdout,
+    'roles             "deploy,review" → "deploy" "review"\n',
+  );
   const { stderr } = await workspace.sig(
     "upsert --dir $D/acme --subject did:web:gus.example --type advisor --role deploy;review",
   );

@@ -248,7 +248,11 @@ test("a row for the root applies to every key of the person, and the plan shows 
     ) => [each.action, each.subject, each.fields.join()]),
     [["update", ALICE, "roles,title"], ["update", phone, "roles"]],
   );
-  const applied = await list(workspace, "apply --prune --yes", rows);
+  const applied = await list(
+    workspace,
+    "apply --prune --reason-code other --yes --new-role audit --new-role guard --new-role admin",
+    rows,
+  );
   assertMatch(applied.stdout, /^Appended 2 events/);
   assertEquals(
     (await members(workspace)).map(({ roles }) => roles),
@@ -269,7 +273,13 @@ test("a row for the root creates no relationship while another key is active, an
   const left = [[phone, "employee", "deploy,review", null]];
   assertEquals(await who(workspace), left);
   const rows = ["subject,type,roles", `${ALICE},employee,deploy`];
-  assertRan(await list(workspace, "apply --prune --yes", rows));
+  assertRan(
+    await list(
+      workspace,
+      "apply --prune --reason-code other --yes --new-role audit --new-role guard --new-role admin",
+      rows,
+    ),
+  );
   assertEquals(await who(workspace), [[phone, "employee", "deploy", null]]);
   await workspace.ok(`${OFFBOARD} ${phone}`);
   for (const subject of [ALICE, phone]) {
@@ -318,7 +328,14 @@ test("if a person's first key was revoked, a new type applies to the remaining k
     ...["subject,type,roles", `${ALICE},employee,deploy`],
     `${ALICE},contractor,admin`,
   ];
-  assertRan(await list(workspace, "apply --prune --yes", rows), { stderr: "" });
+  assertRan(
+    await list(
+      workspace,
+      "apply --prune --reason-code other --yes --new-role audit --new-role guard --new-role admin",
+      rows,
+    ),
+    { stderr: "" },
+  );
   const now = await members(workspace);
   const admins = now.filter((each) => each.relationship_type === "contractor");
   assertEquals(
@@ -331,6 +348,9 @@ test("if a person's first key was revoked, a new type applies to the remaining k
     "subject,type,roles,relationship_id",
     `${ALICE},advisor,guard,own-id`,
   ];
-  assertEquals((await list(workspace, "apply --yes", named)).code, 0);
+  assertEquals(
+    (await list(workspace, "apply --yes --new-role guard", named)).code,
+    0,
+  );
   assertEquals((await members(workspace)).length, 5);
 });

@@ -1,5 +1,10 @@
-import { RELATIONSHIP_TYPES, type RelationshipType } from "@sig/core";
-import type { Plan, PublishedState } from "@sig/issuer";
+import {
+  REASON_CODES,
+  RELATIONSHIP_TYPES,
+  type RelationshipType,
+  type SigError,
+} from "@sig/core";
+import type { Issuer, Plan, PlannedChange, PublishedState } from "@sig/issuer";
 import type { PersonKey } from "@sig/issuer/people";
 import {
   file,
@@ -12,16 +17,18 @@ import {
   type ValueType,
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { input, people } from "../command_line/values.ts";
-import { appendProposal } from "../issue/append_proposal.ts";
+import { input, people, role } from "../command_line/values.ts";
+import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import { doubtsAboutPlan } from "../issue/change_notices.ts";
 import { DIR_FLAG, REASON_CODE_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
-import { writePlan } from "../output/changes.ts";
+import { remarksOn, writePlan } from "../output/changes.ts";
 import { counted, warn, writeJson } from "../output/write.ts";
 import {
   PEOPLE_FLAG,
+  type PeopleValue,
   readPeopleFile,
   savePeopleFile,
+  tryReadPeopleFile,
 } from "../people/people.ts";
 import { readInput, readJsonInput } from "../terminal/read_input.ts";
 
@@ -44,6 +51,25 @@ const scope: ValueType<RelationshipType> = {
   },
 };
 
+/** `--columns`, the columns of headers with other names. */
+const columns: ValueType<ReadonlyMap<string, string>> = {
+  placeholder: "HEADER=COLUMN,…",
+  parse(text, flag) {
+    const pairs = text.split(",").map((pair) => {
+      const at = pair.lastIndexOf("=");
+      if (at > 0) {
+        return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const;
+      }
+      throw usageError(`${flag} must be HEADER=COLUMN, separated by commas`, {
+        flag,
+        hint:
+          'For example: --columns "E-Mail=person,Team=": an empty name ignores a column.',
+      });
+    });
+    return new Map(pairs);
+  },
+};
+
 /** Flags that select a list and its scope. */
 const LIST_FLAGS = {
   from: optional(input, "list of people; - is standard input"),
@@ -53,6 +79,15 @@ const LIST_FLAGS = {
   ),
   scope: many(scope, "manage relationships of these types only"),
   prune: toggle("end active relationships that are not listed"),
+  columns: optional(columns, "read headers with other names"),
+  dates: optional(
+    oneOf("dmy", "mdy"),
+    "read dates such as 02.03.2027 as day first or month first",
+  ),
+  retroactive: toggle(
+    "keep a valid_from before the end of the last relationship, for a revoke that was wrong",
+  ),
+  ...REASON_CODE_FLAG,
 };
 
 type ListCall = Call<Values<typeof LIST_FLAGS>>;
@@ -60,7 +95,7 @@ type ListCall = Call<Values<typeof LIST_FLAGS>>;
 /** `sig plan` */
 export const plan = typedCommand({
   description:
-    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. If the only row of a person has another type than the only\nrelationship, it replaces that one. Exits 0 if there is nothing to do, 1 for\nchanges, 2 on an error.\n\nColumns: subject and type; optionally roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.\nThe values of a column name are local: sig apply adds them to DIR/.sig/people.csv.",
+    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. If the only row of a person has another type than the only\nrelationship, it replaces that one. Exits 0 if there is nothing to do, 1 for\nchanges, 2 on an error.\n\nColumns: type, and subject or person; optionally roles (separated by ; or ,),\nvalid_from, valid_until, title, department, label, relationship_id, metadata.\nA row with a person and no subject means all keys that DIR/.sig/people.csv has\nfor the person, and waits if there are none. Rows with both name all keys of the\nperson: another key ends (superseded). The columns person and name are local:\nsig apply adds them to DIR/.sig/people.csv.",
   flags: {
     ...DIR_FLAG,
     ...LIST_FLAGS,
@@ -72,14 +107,11 @@ export const plan = typedCommand({
     "sig plan --dir acme.example --from contractors.csv --scope type=contractor --prune --out plan.json",
   ],
   async run(call) {
-    const { keys, planOf } = await readList(call);
-    const people = (await readPeopleFile(call)).with(keys);
+    const planner = await readList(call);
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
-    const { withPeople } = await import("@sig/issuer/internal");
     await using issuer = await openIssuerDir(call);
-    const state = withPeople(await issuer.published(), people.keys.values());
     const now = call.io.now();
-    const made = await planOf(state, now);
+    const { plan: made, state } = await makePlan(call, planner, issuer, now);
     const out = call.flags.out;
     if (out !== undefined) {
       const text = JSON.stringify(made, null, 2);
@@ -107,37 +139,45 @@ const APPLY_FLAGS = {
   ),
   "confirm-grants": optional(
     people,
-    "confirm that exactly N people gain access",
+    "confirm that exactly N people gain access, or keep it for longer",
   ),
-  readmit: toggle("allow re-admitting people whose relationship was revoked"),
-  ...REASON_CODE_FLAG,
+  "confirm-public": optional(
+    people,
+    "confirm that the published text of exactly N people changes",
+  ),
+  "new-role": many(role, "confirm a role that the feed has never had"),
+  readmit: toggle("allow re-admitting people or keys that were revoked"),
+  namesakes: toggle("new people may have the name of a known person"),
   ...SIGNING_FLAGS,
 };
 
 /** `sig apply` */
 export const apply = typedCommand({
   description:
-    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused if the feed has changed since. Applying\nit again changes nothing.\n\nIf more than 5 people, and more than a tenth of those with access, would lose\nor gain access (as sig check would answer now), it needs --confirm-losses or\n--confirm-grants with exactly their number; a new issuer's first events do\nnot. People whose relationship was revoked are re-admitted only with --readmit.",
+    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused if the feed has changed since. Applying\nit again changes nothing.\n\nIf more than 5 people, and more than a tenth of those with access, would lose\nor gain access (as sig check would answer now), it needs --confirm-losses or\n--confirm-grants with exactly their number; a new issuer's first events do\nnot. So does published text with --confirm-public. Roles that the feed has never\nhad need --new-role, people and keys that were revoked --readmit, new people\nwith the name of a known one --namesakes. --prune needs --reason-code.",
   flags: APPLY_FLAGS,
   examples: [
     "sig apply --dir acme.example --from people.csv --yes",
     "sig apply --dir acme.example --plan plan.json --yes --reason-code employment_ended",
   ],
   async run(call) {
-    const { plan: saved, "reason-code": reasonCode = "admin_action" } =
-      call.flags;
+    const { plan: saved, prune, "reason-code": given } = call.flags;
     const confirmed = confirmedBy(call.flags);
-    const { keys, planOf } = saved === undefined
+    if (prune && given === undefined) throw reasonMissing();
+    const planner = saved === undefined
       ? await readList(call)
       : await readSavedPlan(call, saved);
     return await appendProposal(call, async (issuer) => {
       const { planDrafts, requireGuards } = await import("@sig/issuer");
-      const { withPeople } = await import("@sig/issuer/internal");
-      const people = (await readPeopleFile(call)).with(keys);
-      const state = withPeople(await issuer.published(), people.keys.values());
       const now = call.io.now();
-      const plan = await planOf(state, now);
-      const drafts = planDrafts(plan, state, reasonCode);
+      const made = await makePlan(call, planner, issuer, now);
+      const { state } = made;
+      const reason_code = given ?? made.plan.reason_code;
+      const plan = { ...made.plan, reason_code };
+      if (reason_code === undefined && plan.changes.some(isPruned)) {
+        throw reasonMissing();
+      }
+      const drafts = planDrafts(plan, state, reason_code ?? "admin_action");
       requireGuards(state, drafts, { ...confirmed, now });
       const count = counted(plan.changes.length, "change");
       return {
@@ -157,25 +197,63 @@ export const apply = typedCommand({
           refusal: `Cannot apply plan: ${count} not confirmed`,
           hint: "Look at sig plan, then add --yes.",
         },
-        afterwards: () => savePeopleFile(call, call.flags.dir, keys),
+        remarks: {
+          text: canAsk(call) ? "" : remarksOn(plan),
+          members: { unlisted: plan.unlisted },
+        },
+        afterwards: () => savePeopleFile(call, call.flags.dir, planner.keys),
       };
     }, { once: saved !== undefined });
   },
 });
+
+/** Returns whether a change ends what the list does not have. */
+function isPruned({ action, reason_code, row }: PlannedChange): boolean {
+  return action === "revoke" && row === null && reason_code === undefined;
+}
+
+function reasonMissing(): SigError {
+  return usageError("--prune needs --reason-code, which is published", {
+    flag: "--reason-code",
+    hint: `One of ${REASON_CODES.join(", ")}.`,
+  });
+}
+
+/** Plans for the current state of the feed, joined with its people. */
+async function makePlan(
+  call: Call<PeopleValue & { readonly dir: string }>,
+  { keys, needsPeople, planOf }: Planner,
+  issuer: Issuer,
+  now: Date,
+) {
+  const { joinPeople, withPeople } = await import("@sig/issuer/internal");
+  // A list that names people would change the wrong ones without the file.
+  const people = needsPeople
+    ? await readPeopleFile(call)
+    : await tryReadPeopleFile(call);
+  const state = withPeople(await issuer.published(), people.keys.values());
+  const plan = await planOf(state, now);
+  return { plan, state: joinPeople(state, keys) };
+}
 
 /** Returns what the flags confirm: numbers of losses and grants, and readmission. */
 function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {
   return {
     losses: flags["confirm-losses"],
     grants: flags["confirm-grants"],
+    publicTexts: flags["confirm-public"],
+    newRoles: flags["new-role"],
+    namesakes: flags.namesakes,
     readmit: flags.readmit,
   };
 }
 
 /** The list or saved plan, ready to plan for a state of the feed. */
 interface Planner {
-  /** The names in the list, for the people file. */
+  /** The persons and names of keys in the list, for the people file. */
   readonly keys: readonly PersonKey[];
+  /** Whether the list has persons or names. */
+  readonly needsPeople: boolean;
   planOf(state: PublishedState, now: Date): Promise<Plan>;
 }
 
@@ -197,23 +275,34 @@ async function readList({ flags, io }: ListCall): Promise<Planner> {
     });
   }
   const bytes = await readInput(io, path, MAX_LIST_BYTES);
-  const { desired, names } = await readPeople(bytes, format);
-  const options = { prune, types: types.length > 0 ? types : undefined };
+  const { columns, dates, retroactive } = flags;
+  const desired = await readPeople(bytes, format, { columns, dates });
+  const { keysIn } = await import("@sig/issuer/internal");
+  const types_ = types.length > 0 ? types : undefined;
   return {
-    keys: Array.from(names, ([subject, name]) => ({ subject, name })),
+    keys: keysIn(desired),
+    needsPeople: desired.some(({ name, person }) => name ?? person),
     async planOf(state, now) {
       const { planChanges } = await import("@sig/issuer");
-      return planChanges(state, desired, { ...options, now });
+      const options = { prune, retroactive, types: types_, now };
+      const plan = planChanges(state, desired, options);
+      const reason_code = flags["reason-code"];
+      return reason_code === undefined ? plan : { ...plan, reason_code };
     },
   };
 }
 
 /** Reads a plan that `sig plan --out` saved. */
 async function readSavedPlan(
-  { flags: { from, input, scope, prune }, io }: ListCall,
+  { flags, io }: ListCall,
   path: string,
 ): Promise<Planner> {
-  const given = { from, input, scope: scope[0], prune: prune || undefined };
+  const { columns, dates, from, input, prune, retroactive, scope } = flags;
+  const given = {
+    ...{ from, input, columns, dates, scope: scope[0] },
+    prune: prune || undefined,
+    retroactive: retroactive || undefined,
+  };
   for (const [flag, value] of Object.entries(given)) {
     if (value === undefined) continue;
     throw usageError(`--${flag} is for a list, and --plan is not one`, {
@@ -228,9 +317,10 @@ async function readSavedPlan(
   });
   return {
     keys: [],
-    async planOf(state) {
+    needsPeople: false,
+    async planOf(state, now) {
       const { readPlan } = await import("@sig/issuer/internal");
-      return readPlan(value, state);
+      return readPlan(value, state, now);
     },
   };
 }

@@ -60,9 +60,14 @@ export const set = typedCommand({
   async run(call) {
     const wanted = readWanted(call.flags);
     return await appendProposal(call, async (issuer) => {
-      const { activeOfPerson, changeRelationship, withPeople } = await import(
-        "@sig/issuer/internal"
-      );
+      const {
+        activeOfPerson,
+        changeRelationship,
+        historyOf,
+        PeopleHistory,
+        severalOfOtherKey,
+        withPeople,
+      } = await import("@sig/issuer/internal");
       const { keys } = await tryReadPeopleFile(call);
       const state = withPeople(await issuer.published(), keys.values());
       const upsert = find(
@@ -72,18 +77,49 @@ export const set = typedCommand({
       );
       const { subject, relationship_type: type } = upsert;
       const others = activeOfPerson(state, subject, type)
-        .flatMap((each) =>
-          each.upsert.subject === subject ? [] : [each.upsert]
-        );
-      const all = [upsert, ...others].map((each) => {
-        const roles = rolesOf(call.flags, each.roles, each === upsert);
-        const { valid_from, valid_until } = wanted;
+        .filter((each) => each.upsert.subject !== subject);
+      const byKey = Map.groupBy(others, (each) => each.upsert.subject);
+      const several = byKey.values().find(({ length }) => length > 1);
+      if (several !== undefined) {
+        throw severalOfOtherKey("set", upsert.relationship_id, several);
+      }
+      const now = call.io.now();
+      const history = new PeopleHistory(state, now);
+      const { "event-id": eventId, reason, "issued-at": issued_at } =
+        call.flags;
+      // A repetition repeats one event, and writes nothing for other keys.
+      const repeated = historyOf(state).events.get(eventId ?? "");
+      const named = { upsert, published: undefined };
+      const all = [
+        named,
+        ...others.map((published) => ({
+          upsert: published.upsert,
+          published,
+        })),
+      ].map(({ published, upsert: each }) => {
+        const isNamed = published === undefined && repeated === undefined;
+        const roles = rolesOf(call.flags, each.roles, isNamed);
+        const { valid_until } = wanted;
+        // A further key does not begin before it was added.
+        const valid_from = published && wanted.valid_from !== undefined
+          ? history.startOf(
+            { subject: each.subject, type },
+            wanted.valid_from,
+            published,
+            { now },
+          ).valid_from
+          : undefined;
         return changeRelationship(each, {
-          ...each === upsert ? wanted : { valid_from, valid_until },
+          ...published === undefined ? wanted : { valid_from, valid_until },
           ...(roles === undefined ? {} : { roles }),
         });
       });
-      const changed = all.filter(({ change }) => change.fields.length > 0);
+      const changed = repeated === undefined
+        ? all.filter(({ change }) => change.fields.length > 0)
+        : [
+          all.find(({ draft }) => draft.relationship_id === repeated) ??
+            all[0]!,
+        ];
       const changes = changed.map(({ change }) => change);
       const granted = changed.flatMap(({ change: { before }, draft }) =>
         draft.roles?.filter((role) => !before?.roles.includes(role)) ?? []
@@ -93,17 +129,19 @@ export const set = typedCommand({
           roles: [...new Set(granted)],
           valid_until: all[0]?.draft.valid_until,
         },
-        call.io.now(),
+        now,
         namesOf(state),
       );
-      const { reason, "issued-at": issued_at } = call.flags;
       return {
         // The issuer validates every member; flags are only text.
-        drafts: changed.map(({ draft }): EventDraft => ({
+        drafts: changed.map(({ draft }, at): EventDraft => ({
           ...draft,
           ...(draft.relationship_id === upsert.relationship_id
             ? commonMembers(call.flags)
             : given({ issued_at, reason })),
+          ...given({
+            event_id: eventId && at > 0 ? `${eventId}~${at + 1}` : eventId,
+          }),
         })),
         ifLastSequence: state.last_sequence,
         doubts,

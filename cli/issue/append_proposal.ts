@@ -71,6 +71,8 @@ interface Proposal {
     readonly notices: readonly string[];
     readonly members?: OpenObject;
   };
+  /** Lines before the acknowledgement of a batch, and more JSON members. */
+  readonly remarks?: { readonly text: string; readonly members: OpenObject };
   /** Local work after the append; its failure is a warning. */
   readonly afterwards?: () => Promise<void>;
 }
@@ -226,7 +228,7 @@ async function report(
   let shown: Acknowledgement | undefined;
   await warnIfFailed(call, async () => {
     if (about === undefined || only === undefined) {
-      shown = describeBatch(call, appended, proposal.changes);
+      shown = describeBatch(call, appended, proposal);
     } else {
       const { members, notices } = about(only);
       shown = describeOne(call, only, [...doubts, ...notices], members);
@@ -301,7 +303,7 @@ function describeOne(
 function describeBatch(
   call: Output,
   appended: readonly AppendedEvent[],
-  changes: Proposal["changes"],
+  { changes, remarks }: Proposal,
 ): Acknowledgement {
   const written = appended.filter(({ repeated }) => !repeated);
   const first = written.at(0)?.sequence ?? null;
@@ -311,11 +313,12 @@ function describeBatch(
     warn(call, `${counted(repeats, "event")} already in the feed`);
   }
   return {
-    text: written.length === 0
-      ? "Nothing to do: the feed already says all of this.\n"
-      : `Appended ${counted(written.length, "event")} (seq=${
-        first === last ? first : `${first} to ${last}`
-      })\n`,
+    text: (remarks?.text ?? "") +
+      (written.length === 0
+        ? "Nothing to do: the feed already says all of this.\n"
+        : `Appended ${counted(written.length, "event")} (seq=${
+          first === last ? first : `${first} to ${last}`
+        })\n`),
     value: {
       applied: written.length,
       first_sequence: first,
@@ -326,6 +329,7 @@ function describeBatch(
         relationship_id,
         ...(changes === undefined ? {} : { action: changes[at]?.action }),
       })),
+      ...remarks?.members,
     },
     warnings: written.flatMap(({ warnings }) => warnings),
   };

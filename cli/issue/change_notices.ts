@@ -194,11 +194,33 @@ export function doubtsAboutPlan(
   for (const { row, subject, valid_until } of expired) {
     add(row, [expiredDoubt(subject, valid_until)]);
   }
+  add(null, doubtsAboutPersons(state));
   const all = [...doubts.values()];
   const more = all.length - MOST_NAMED;
   return more <= 0
     ? all
     : [...all.slice(0, MOST_NAMED), `${more} more such doubts`];
+}
+
+/** Finds contradictions between the people file and the feed. */
+export function doubtsAboutPersons(
+  { people, relationships }: PublishedState,
+): readonly string[] {
+  const known = new Set(
+    Iterator.from(relationships.values()).map(({ upsert }) => upsert.subject),
+  );
+  const found = people?.conflicts((subject) => known.has(subject)) ?? [];
+  return found.map(({ persons, roots }) =>
+    persons.length > 1
+      ? `the persons ${
+        persons.map((each) => JSON.stringify(each)).join(", ")
+      } have one root in the feed, ${roots[0]}: they count as one person`
+      : `the person ${
+        JSON.stringify(persons[0])
+      } has ${roots.length} roots in the feed, ${
+        roots.join(", ")
+      }: a login sees ${roots.length} people`
+  );
 }
 
 function expiredDoubt(subject: string, end: string | null): string {

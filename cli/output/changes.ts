@@ -1,7 +1,7 @@
 /** Changes of relationships as text: before → after. @module */
 
 import type { People } from "@sig/issuer/people";
-import type { Plan, PlannedChange, PlannedField } from "@sig/issuer";
+import type { Plan, PlannedChange } from "@sig/issuer";
 import { colour, type Output, safe } from "./write.ts";
 
 /** Returns the names of the members that differ, without `leftOut`. */
@@ -49,7 +49,8 @@ const MARKS = Object.freeze(
 );
 
 /**
- * Writes the changes of a plan, field by field, with display names if known.
+ * Writes the changes of a plan by person, field by field, with display names if
+ * known.
  */
 export function writePlan(
   call: Output,
@@ -57,9 +58,46 @@ export function writePlan(
   people: People | undefined,
 ): void {
   const { io } = call;
-  for (const change of plan.changes) writeChange(call, change, people);
+  const byPerson = Map.groupBy(
+    plan.changes,
+    ({ subject }) => people?.keyOf(subject) ?? subject,
+  );
+  for (const change of [...byPerson.values()].flat()) {
+    writeChange(call, change, people, plan.reason_code);
+  }
   if (plan.changes.length > 0) io.stdout("\n");
-  io.stdout(`${summary(plan)}\n`);
+  io.stdout(`${summary(plan)}\n${remarksOn(plan)}`);
+}
+
+/** Maximum number of people that a remark names. */
+const MOST_NAMED = 10;
+
+/**
+ * Returns who waits for a key, and who is not in the list and keeps access, as
+ * lines.
+ */
+export function remarksOn({ unlisted, waiting }: Plan): string {
+  const listed = <T>(all: readonly T[], describe: (each: T) => string) => {
+    const more = all.length - MOST_NAMED;
+    const named = all.slice(0, MOST_NAMED).map((each) => safe(describe(each)));
+    return `${named.join(", ")}${more > 0 ? `, … and ${more} more` : ""}`;
+  };
+  const waits = listed(
+    waiting,
+    ({ name, person, row }) =>
+      `${name ?? person}${row === null ? "" : ` (row ${row})`}`,
+  );
+  const keep = listed(
+    unlisted,
+    ({ name, person, roles, subject }) =>
+      `${name ?? person ?? subject} (${roles.join(", ") || "no roles"})`,
+  );
+  return [
+    ...waiting.length === 0 ? [] : [`Waits for a key: ${waits}.\n`],
+    ...unlisted.length === 0 ? [] : [
+      `Not in the list, and they keep their access: ${keep}; end it with --prune.\n`,
+    ],
+  ].join("");
 }
 
 /** Returns the counts of a plan's changes as one line. */
@@ -79,6 +117,7 @@ export function writeChange(
   call: Output,
   change: PlannedChange,
   people: People | undefined,
+  reasonCode?: string,
 ): void {
   const { io } = call;
   const { action, relationship_id: id, subject, before, after, row } = change;
@@ -103,23 +142,48 @@ export function writeChange(
       }, seq=${sequence}); needs --readmit\n`,
     );
   }
+  const line = (name: string, text: string) =>
+    io.stdout(`    ${name.padEnd(WIDEST)} ${safe(text)}\n`);
   if (before !== null && after === null) {
-    io.stdout(`    ${label("roles")} ${safe(describeValue(before.roles))}\n`);
+    line("roles", describeValue(before.roles));
+    const code = change.reason_code ?? reasonCode;
+    if (code !== undefined) line("reason_code", code);
   }
   for (const field of change.fields) {
     const name = field === "type" ? "relationship_type" : field;
     if (name === "relationship_type" && before === null) continue;
-    const now = after === null ? "" : safe(describeValue(after[name]));
-    io.stdout(
-      before === null
-        ? `    ${label(field)} ${now}\n`
-        : `    ${label(field)} ${safe(describeValue(before[name]))} → ${now}\n`,
+    const [was, is] = describePair(name, before?.[name], after?.[name]);
+    line(field, before === null ? is : `${was} → ${is}`);
+  }
+  const { fills_gap, listed_from } = change;
+  if (listed_from !== undefined) {
+    line(
+      "begins",
+      `when it is appended, not ${
+        listed_from ?? "without a start"
+      }: --retroactive keeps the date of the list`,
     );
+  }
+  if (fills_gap !== undefined) {
+    line("fills the gap", `from ${fills_gap.from} until ${fills_gap.until}`);
   }
 }
 
-const WIDEST = "relationship_type".length;
-
-function label(name: PlannedField): string {
-  return name.padEnd(WIDEST);
+/** Quotes roles if one of them looks like several. */
+function describePair(
+  name: string,
+  before: unknown,
+  after: unknown,
+): readonly [string, string] {
+  const all = [before, after].flat();
+  const isRepaired = name === "roles" &&
+    all.some((role) => typeof role === "string" && /[,;\s]/.test(role));
+  if (!isRepaired) return [describeValue(before), describeValue(after)];
+  const quoted = (roles: unknown) =>
+    Array.isArray(roles)
+      ? roles.map((role) => JSON.stringify(role)).join(" ") || "none"
+      : describeValue(roles);
+  return [quoted(before), quoted(after)];
 }
+
+const WIDEST = "relationship_type".length;

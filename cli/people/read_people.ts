@@ -18,9 +18,14 @@ import {
 } from "@sig/core";
 import { isIdentifier, isObject, quote, suggest } from "@sig/core/internal";
 import type { DesiredRelationship } from "@sig/issuer";
-import { parseYaml } from "@sig/api/program";
+import { parseYaml, usageError } from "@sig/api/program";
 import { isSshKey, jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
-import { type CsvRow, decodeText, readCsv } from "@sig/issuer/people";
+import {
+  type CsvRow,
+  decodeText,
+  MAX_FAULTS,
+  readCsv,
+} from "@sig/issuer/people";
 import { type End, readDay } from "../command_line/values.ts";
 
 /** Returns the format for a file's ending, or undefined if it is unknown. */
@@ -37,71 +42,187 @@ interface Row {
   readonly values: ReadonlyMap<Column, unknown>;
 }
 
+/** How to read a list. */
+export interface ListOptions {
+  /**
+   * The column of each header that has another name; empty to ignore it
+   * (default: none).
+   */
+  readonly columns?: ReadonlyMap<string, string> | undefined;
+  /** The order of dates such as 02.03.2027 (default: they are refused). */
+  readonly dates?: "dmy" | "mdy" | undefined;
+}
+
 /**
- * Reads a list: the desired relationships, and display names by subject, which
- * are never published. An empty cell, null or an empty list clears a value; a
- * value without a column is kept as it is published.
+ * Reads a list: the desired relationships. An empty cell, null or an empty list
+ * clears a value; a value without a column is kept as it is published.
  *
  * @throws {SigError} `invalid_field` with every fault, each with row and
- * column; `invalid_request` for an unknown column or if the text is not a list;
- * `invalid_json`.
+ * column; `invalid_request` with every unknown column, or if the text is not a
+ * list; `invalid_json`.
  */
-export async function readPeople(bytes: Uint8Array, format: string) {
+export async function readPeople(
+  bytes: Uint8Array,
+  format: string,
+  options: ListOptions = {},
+): Promise<readonly DesiredRelationship[]> {
   const text = decodeText(bytes, "list");
   const faults = new RowFaults();
-  const rows = format === "csv" ? rowsOfCsv(readCsv(text), faults) : rowsOfList(
-    format === "json"
-      ? parseList(text)
-      : await parseYaml(text, (why) => notAList(`it ${why}`)),
-  );
+  const headers = new Headers(options.columns ?? new Map(), format);
+  const rows = format === "csv"
+    ? rowsOfCsv(readCsv(text), faults, headers)
+    : rowsOfList(
+      format === "json"
+        ? parseList(text)
+        : await parseYaml(text, (why) => notAList(`it ${why}`)),
+      headers,
+    );
   const names = new Map<string, string>();
   const desired = rows.map((row) => {
-    const { name, ...read } = readRow(row, faults);
-    const { subject, type } = read;
-    if (subject === undefined || type === undefined) return undefined;
-    const own = name?.trim();
-    const known = names.get(subject);
-    if (own) names.set(subject, own);
-    if (known && own && known !== own) {
-      faults.add(
-        row.row,
-        "name",
-        "another row has another name for the subject",
-      );
+    const read = readRow(row, faults, options);
+    const { person, subject, type } = read;
+    const name = read.name?.trim() || undefined;
+    const key = person ?? subject;
+    if (key === undefined || type === undefined) return undefined;
+    const known = names.get(key);
+    if (name !== undefined) names.set(key, name);
+    if (known !== undefined && name !== undefined && known !== name) {
+      const of = person === undefined ? "subject" : "person";
+      faults.add(row.row, "name", `another row has another name for the ${of}`);
     }
-    return { ...read, subject, type };
+    return { ...read, type, name };
   });
+  headers.throwIfUnknown(faults);
   faults.throwIfAny();
   // A row is undefined only if it has a fault.
-  const wanted: readonly DesiredRelationship[] = desired.filter((each) =>
-    each !== undefined
-  );
-  return { desired: wanted, names };
+  return desired.filter((each) => each !== undefined);
+}
+
+/** Assigns headers to columns, and collects those that are unknown. */
+class Headers {
+  readonly #columns: ReadonlyMap<string, string>;
+  readonly #isCsv: boolean;
+  readonly #unknown = new Map<string, number>();
+  readonly #used = new Set<string>();
+  #missing: string | undefined;
+
+  constructor(columns: ReadonlyMap<string, string>, format: string) {
+    this.#isCsv = format === "csv";
+    this.#columns = new Map(
+      Array.from(columns, ([header, column]) => [this.#folded(header), column]),
+    );
+  }
+
+  /** Spreadsheets use headers such as `Valid from`; JSON is exact. */
+  #folded(header: string): string {
+    return this.#isCsv ? header.trim().toLowerCase() : header;
+  }
+
+  /** Returns the column of a header; undefined to ignore it. */
+  columnOf(header: string, row: number): Column | undefined {
+    const folded = this.#folded(header);
+    const mapped = this.#columns.get(folded);
+    if (mapped !== undefined) this.#used.add(folded);
+    if (mapped === "") return undefined;
+    const name = mapped ??
+      (this.#isCsv ? folded.replaceAll(/[\s_-]+/g, "_") : header);
+    if (isColumn(name)) return name;
+    if (!this.#unknown.has(header)) this.#unknown.set(header, row);
+    return undefined;
+  }
+
+  /** Notes a column that every list needs. */
+  miss(what: string): void {
+    this.#missing = what;
+  }
+
+  /**
+   * Throws every unknown column together with the faults of the rows. The hint
+   * is the flag that maps them.
+   *
+   * @throws {SigError} `invalid_request`
+   */
+  throwIfUnknown(faults: RowFaults): void {
+    const absent = [...this.#columns.keys()].filter((header) =>
+      !this.#used.has(header)
+    );
+    if (absent.length > 0) {
+      throw usageError(
+        `the list has no column ${absent.map(quote).join(", ")}`,
+        { flag: "--columns" },
+      );
+    }
+    const [first] = this.#unknown.values();
+    if (first === undefined) {
+      if (this.#missing === undefined) return;
+      throw notAList(
+        `it has no column ${this.#missing}`,
+        `Its columns may be ${COLUMNS.join(", ")}.`,
+      );
+    }
+    const names = [...this.#unknown.keys()];
+    const near = names.map((name) => [name, nearestColumn(name)] as const);
+    const some = near.flatMap(([, column]) => column ?? []);
+    const flag = near.map(([name, column = ""]) => `${name}=${column}`);
+    const also = faults.count === 0
+      ? ""
+      : ` (and ${faults.count} more fault${faults.count === 1 ? "" : "s"})`;
+    const missing = this.#missing === undefined
+      ? ""
+      : `, and no column ${this.#missing}`;
+    throw new SigError(
+      "invalid_request",
+      `Cannot read list: row ${first}: unknown column${
+        names.length === 1 ? "" : "s"
+      } ${names.map(quote).join(", ")}${missing}${also}`,
+      {
+        context: {
+          row: first,
+          columns: names,
+          ...(faults.count > 0 && { errors: faults.listed }),
+          hint: `${
+            some.length === 0 ? "" : `Did you mean ${some.join(", ")}? `
+          }Map them with --columns "${
+            flag.join(",")
+          }"; an empty name ignores a column. Columns are ${
+            COLUMNS.join(", ")
+          }.`,
+        },
+      },
+    );
+  }
+}
+
+function isColumn(name: string): name is Column {
+  return (COLUMNS as readonly string[]).includes(name);
+}
+
+function nearestColumn(name: string): string | undefined {
+  return suggest(name.toLowerCase().replaceAll(/[ -]/g, "_"), COLUMNS);
 }
 
 function rowsOfCsv(
   [header, ...rows]: readonly CsvRow[],
   faults: RowFaults,
+  headers: Headers,
 ): readonly Row[] {
   if (header === undefined) {
     throw notAList("it is empty", "Its first row names the columns.");
   }
-  // Spreadsheets use headers such as `Valid from`; JSON and YAML members must
-  // match exactly.
-  const columns = header.cells.map((cell) => {
-    const name = cell.trim().toLowerCase().replaceAll(/[\s_-]+/g, "_");
-    const isColumn = (COLUMNS as readonly string[]).includes(name);
-    return readColumn(isColumn ? name : cell, header.row);
-  });
-  for (const name of ["subject", "type"] as const) {
-    if (!columns.includes(name)) {
-      throw notAList(
-        `it has no column ${name}`,
-        `Its columns may be ${COLUMNS.join(", ")}.`,
-      );
-    }
+  const columns = header.cells.map((cell, at) =>
+    // A spreadsheet may leave empty cells at the end of every row.
+    cell === "" && rows.every(({ cells }) => !cells[at])
+      ? undefined
+      : headers.columnOf(cell, header.row)
+  );
+  const needed = ["subject", "person"] as const;
+  if (!needed.some((name) => columns.includes(name))) {
+    headers.miss("subject or person");
   }
-  const twice = columns.find((name, at) => columns.indexOf(name) !== at);
+  if (!columns.includes("type")) headers.miss("type");
+  const twice = columns.find((name, at) =>
+    name !== undefined && columns.indexOf(name) !== at
+  );
   if (twice !== undefined) throw notAList(`it has two columns ${twice}`);
   return rows.flatMap(({ row, cells }) => {
     if (cells.length !== columns.length) {
@@ -112,21 +233,26 @@ function rowsOfCsv(
       );
       return [];
     }
-    const values = new Map(columns.map((name, at) => [name, cells[at]]));
+    const values = new Map(
+      columns.flatMap((name, at) =>
+        name === undefined ? [] : [[name, cells[at]] as const]
+      ),
+    );
     return { row, values };
   });
 }
 
-function rowsOfList(list: unknown): readonly Row[] {
+function rowsOfList(list: unknown, headers: Headers): readonly Row[] {
   if (!Array.isArray(list)) {
     throw notAList("it must be a list of objects");
   }
   return list.map((item, at) => {
     const row = at + 1;
     if (!isObject(item)) throw notAList(`item ${row} must be an object`);
-    const values = Object.entries(item).map(
-      ([name, value]) => [readColumn(name, row), value] as const,
-    );
+    const values = Object.entries(item).flatMap(([name, value]) => {
+      const column = headers.columnOf(name, row);
+      return column === undefined ? [] : [[column, value] as const];
+    });
     return { row, values: new Map(values) };
   });
 }
@@ -146,17 +272,6 @@ function parseList(text: string): unknown {
   }
 }
 
-function readColumn(name: string, row: number): Column {
-  if ((COLUMNS as readonly string[]).includes(name)) return name as Column;
-  const meant = suggest(name.toLowerCase().replaceAll(/[ -]/g, "_"), COLUMNS);
-  throw notAList(
-    `row ${row}: unknown column ${quote(name)}`,
-    meant === undefined
-      ? `Columns are ${COLUMNS.join(", ")}.`
-      : `Did you mean ${meant}?`,
-  );
-}
-
 function notAList(why: string, hint?: string): SigError {
   return new SigError("invalid_request", `Cannot read list: ${why}`, {
     context: hint === undefined ? {} : { hint },
@@ -171,15 +286,22 @@ type ReadRow =
   & { readonly row: number };
 
 /** Parses the values of one row and collects every fault. */
-function readRow({ row, values }: Row, faults: RowFaults): ReadRow {
+function readRow(
+  { row, values }: Row,
+  faults: RowFaults,
+  options: ListOptions,
+): ReadRow {
   const read: { [column: string]: unknown } = { row };
   for (const column of COLUMNS) {
     const value = values.get(column);
     // Without a column the value is absent; an empty cell is null.
     const given = value === "" || value === undefined ? null : value;
-    if (!values.has(column) && !REQUIRED.includes(column)) continue;
+    const isRequired = column === "type" ||
+      column === "subject" && !values.get("person");
+    if (!values.has(column) && !isRequired) continue;
+    if (column === "subject" && given === null && !isRequired) continue;
     try {
-      read[column] = READERS[column](given);
+      read[column] = READERS[column](given, options);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       faults.add(row, column, error.message);
@@ -228,7 +350,7 @@ function readRelationshipId(value: unknown): string | undefined {
 
 function readRoles(value: unknown): readonly string[] {
   const roles = typeof value === "string"
-    ? value.split(";").map((role) => role.trim()).filter((role) => role)
+    ? value.split(/[;,]/).map((role) => role.trim()).filter((role) => role)
     : value ?? [];
   const { maxRoles, maxRoleLength } = DEFAULT_LIMITS;
   const areRoles = Array.isArray(roles) &&
@@ -243,16 +365,36 @@ function readRoles(value: unknown): readonly string[] {
   return roles;
 }
 
+function readPerson(value: unknown): string | undefined {
+  if (value === null) return undefined;
+  const text = Number.isSafeInteger(value) ? `${value}` : value;
+  if (isIdentifier(text)) return text;
+  throw new Fault("it must be text without control characters");
+}
+
 function dayReader(end: End) {
-  return (value: unknown): string | null => {
+  return (value: unknown, { dates }: ListOptions): string | null => {
     if (value === null) return null;
     if (typeof value !== "string") {
       throw new Fault("it must be a date, such as 2026-12-31");
     }
-    const read = readDay(value, end);
+    const read = readDay(isoDate(value, dates), end);
     if ("instant" in read) return read.instant;
-    throw new Fault(read.why);
+    const isLocal = dates === undefined && LOCAL_DATE.test(value);
+    throw new Fault(
+      isLocal ? `${read.why}, or add --dates dmy or --dates mdy` : read.why,
+    );
   };
+}
+
+/** A date such as 02.03.2027 or 2/3/2027. */
+const LOCAL_DATE = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/;
+
+function isoDate(text: string, dates: ListOptions["dates"]): string {
+  const [, first = "", , second = "", year] = LOCAL_DATE.exec(text) ?? [];
+  if (year === undefined || dates === undefined) return text;
+  const [day, month] = dates === "dmy" ? [first, second] : [second, first];
+  return `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
 }
 
 function readText(value: unknown): string | null {
@@ -284,18 +426,25 @@ const READERS = {
   relationship_id: readRelationshipId,
   metadata: readMetadata,
   name: readText,
+  person: readPerson,
 } as const;
 
 type Column = keyof typeof READERS;
 const COLUMNS = Object.keys(READERS) as readonly Column[];
-const REQUIRED: readonly Column[] = ["subject", "type"];
-
-/** Maximum number of faults that an error lists. */
-const MAX_FAULTS = 100;
 
 /** Collects the faults of a list. */
 class RowFaults {
   readonly #faults: (Issue & { row: number; column?: string })[] = [];
+
+  /** The number of faults. */
+  get count(): number {
+    return this.#faults.length;
+  }
+
+  /** The faults that an error lists. */
+  get listed(): readonly Issue[] {
+    return this.#faults.slice(0, MAX_FAULTS);
+  }
 
   add(row: number, column: string | undefined, detail: string): void {
     const isWhole = column === undefined;
@@ -324,7 +473,7 @@ class RowFaults {
         context: {
           row,
           ...(column === undefined ? {} : { column }),
-          ...(more === 0 ? {} : { errors: this.#faults.slice(0, MAX_FAULTS) }),
+          ...(more === 0 ? {} : { errors: this.listed }),
           hint: "Nothing was written. Fix the list and rerun.",
         },
       },

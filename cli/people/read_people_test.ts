@@ -10,7 +10,7 @@ import { formatOf, readPeople } from "./read_people.ts";
 const ALICE = "did:web:alice.example";
 
 async function read(text: string, format = "csv") {
-  const { desired } = await readPeople(new TextEncoder().encode(text), format);
+  const desired = await readPeople(new TextEncoder().encode(text), format);
   // Drops undefined members.
   return desired.map((row) => JSON.parse(JSON.stringify(row)));
 }
@@ -191,9 +191,17 @@ for (const [at, [format, text, code, message]] of REFUSED.entries()) {
 }
 
 Deno.test("refuses unknown columns, invalid UTF-8 and unclosed quotes, without quoting the text", async () => {
-  assertEquals(
-    (await refused(`${HEADER},Valid Untl\n`)).context.hint,
-    "Did you mean valid_until?",
+  const unknown = await refused(
+    `Valid Untl;E-Mail;type;subject;roles;Abteilung\n02.03.2027;x;employe;bob;;\n`,
+  );
+  assertStringIncludes(
+    unknown.message,
+    'Cannot read list: row 1: unknown columns "Valid Untl", "E-Mail", "Abteilung" (and 2 more faults)',
+  );
+  assertEquals(unknown.context.errors?.length, 2);
+  assertStringIncludes(
+    `${unknown.context.hint}`,
+    'Did you mean valid_until? Map them with --columns "Valid Untl=valid_until,E-Mail=,Abteilung="; an empty name ignores a column.',
   );
   const { code, context, message } = await refused(
     `${HEADER}\n${ALICE},"secret\n`,
@@ -238,14 +246,13 @@ Deno.test("the file's ending determines the format", () => {
 });
 
 Deno.test("the column name holds display names, which are not published", async () => {
-  const { desired, names } = await readPeople(
+  const desired = await readPeople(
     new TextEncoder().encode(
       `Name,${HEADER}\n Alice ,${ALICE},employee\n,did:web:bob.example,advisor\nAlice,${ALICE},advisor\n`,
     ),
     "csv",
   );
-  assertEquals([...names], [[ALICE, "Alice"]]);
-  assertEquals(desired.some((each) => "name" in each), false);
+  assertEquals(desired.map(({ name }) => name), ["Alice", undefined, "Alice"]);
   const { code, message } = await refused(
     `name,${HEADER}\nAlice,${ALICE},employee\nAlicia,${ALICE},advisor\n`,
   );

@@ -18,7 +18,7 @@ export function hiddenIn(name: string): string | undefined {
 /**
  * Returns the same text for names that look the same or differ only in case.
  */
-function appearance(name: string): string {
+export function appearance(name: string): string {
   return name.normalize("NFKC").toLowerCase()
     .replaceAll(EVERY_HIDDEN, "").replaceAll(/\s+/g, " ").trim();
 }

@@ -70,7 +70,8 @@ export function desiredMembers(
   const { roles = before.roles, valid_from = before.valid_from } = desired;
   const { valid_until = before.valid_until, title = before.title } = desired;
   const { department = before.department, label = before.label } = desired;
-  const { type: relationship_type, metadata = before.metadata } = desired;
+  const { type: relationship_type } = desired;
+  const metadata = withLink(desired.metadata, before.metadata);
   return {
     relationship_type,
     roles: desired.roles === undefined ? roles : sortedSet(roles),
@@ -81,6 +82,19 @@ export function desiredMembers(
     label,
     metadata,
   };
+}
+
+/** A list can't change the link of a key, which is published for good. */
+function withLink(
+  wanted: OpenObject | null | undefined,
+  before: OpenObject | null,
+): OpenObject | null {
+  if (wanted === undefined) return before;
+  const link = before?.same_person_as;
+  if (link === undefined || Object.hasOwn(wanted ?? {}, "same_person_as")) {
+    return wanted;
+  }
+  return { ...wanted, same_person_as: link };
 }
 
 /** Returns the members whose meaning differs, whatever their spelling. */
@@ -130,8 +144,18 @@ function sortedSet(roles: readonly string[]): readonly string[] {
  * or an empty list of roles, clears it.
  */
 export interface DesiredRelationship {
-  /** DID of the subject. */
-  readonly subject: string;
+  /**
+   * DID of the subject, a key (default: all keys that the people file has for
+   * `person`).
+   */
+  readonly subject?: string | undefined;
+  /**
+   * The organisation's own id of the person. With a subject, the keys that the
+   * list has for the person are all of the person's keys.
+   */
+  readonly person?: string | undefined;
+  /** The display name, for the people file; never published. */
+  readonly name?: string | null | undefined;
   /** The type of relationship. */
   readonly type: RelationshipType;
   /**

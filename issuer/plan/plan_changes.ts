@@ -11,10 +11,23 @@ import {
   isSigError,
   type Issue,
   parseTimestamp,
+  type ReasonCode,
   SigError,
 } from "@sig/core";
 import { quote, validityAt } from "@sig/core/internal";
 import { sameJson } from "../append/draft.ts";
+import { People } from "../people/people.ts";
+import { MAX_FAULTS } from "../people/people_file.ts";
+import {
+  expandRows,
+  findMovedKeys,
+  joinPeople,
+  type KeyRow,
+  keysIn,
+  Links,
+  type RowFault,
+  type WaitingRow,
+} from "./list_rows.ts";
 import {
   changedMembers,
   desiredMembers,
@@ -24,9 +37,12 @@ import {
   publishedMembers,
 } from "./members.ts";
 import {
+  type Gap,
+  PeopleHistory,
+  type StartOptions,
+} from "./people_history.ts";
+import {
   type EndedRelationship,
-  endingsIn,
-  type FindEnding,
   keyOf,
   personIn,
   type PublishedRelationship,
@@ -72,6 +88,18 @@ export interface PlannedChange {
   readonly row: number | null;
   /** The revocation that the change undoes. */
   readonly readmits?: EndedRelationship;
+  /**
+   * The wanted start, which the time of the append replaces: the relationship
+   * begins again, or is of a further key.
+   */
+  readonly listed_from?: string | null;
+  /** The time without access that `retroactive` fills. */
+  readonly fills_gap?: Gap;
+  /**
+   * The reason code of a revocation that the list itself implies: the key is
+   * not one of the person's keys in the list.
+   */
+  readonly reason_code?: "superseded";
 }
 
 /** The changes to a feed that make it agree with a list. */
@@ -93,6 +121,24 @@ export interface Plan {
   readonly unmanaged: number;
   /** Unchanged relationships that have expired; absent if there are none. */
   readonly expired?: readonly ExpiredRelationship[];
+  /** The reason code for the revocations of people who are not in the list. */
+  readonly reason_code?: ReasonCode | undefined;
+  /** Rows whose person has no key yet. */
+  readonly waiting: readonly WaitingRow[];
+  /** People who keep an effective relationship and are not in the list. */
+  readonly unlisted: readonly UnlistedPerson[];
+}
+
+/** A person who is not in the list and keeps access. */
+export interface UnlistedPerson {
+  /** The organisation's own id; null if unknown. */
+  readonly person: string | null;
+  /** The display name; null if unknown. */
+  readonly name: string | null;
+  /** The person's oldest key with access. */
+  readonly subject: string;
+  /** The roles of the effective relationships, sorted. */
+  readonly roles: readonly string[];
 }
 
 /** An unchanged relationship that has expired, so every check denies it. */
@@ -113,18 +159,28 @@ export interface PlanOptions {
   readonly types?: readonly string[] | undefined;
   /** Revoke managed active relationships without a row (default: false). */
   readonly prune?: boolean | undefined;
-  /** The current time, to report expired relationships (default: none). */
+  /**
+   * The current time: when relationships are effective, and when those that
+   * begin again begin (default: validity does not count, and starts are kept).
+   */
   readonly now?: Date | undefined;
+  /**
+   * Keep a start before the end of the last relationship, for a revocation that
+   * was wrong (default: false).
+   */
+  readonly retroactive?: boolean | undefined;
 }
 
 interface Resolved {
-  readonly desired: DesiredRelationship;
+  readonly desired: KeyRow;
   /** Undefined for a relationship that does not exist yet. */
   readonly published: PublishedRelationship | undefined;
   /** Those of the person's other keys, which change together with it. */
   readonly others?: readonly PublishedRelationship[];
   /** Whether the published one has another type and will be revoked. */
   readonly isMove?: boolean;
+  /** Whether the published one is of a key that other keys replace. */
+  readonly isReplaced?: boolean;
 }
 
 /**
@@ -157,10 +213,22 @@ interface Resolved {
 export function planChanges(
   state: PublishedState,
   desired: Iterable<DesiredRelationship>,
-  { types, prune = false, now }: PlanOptions = {},
+  options: PlanOptions = {},
 ): Plan {
-  const active = new ActiveRelationships(state);
-  const faults: RowFault[] = [];
+  const { types, prune = false, now } = options;
+  const list = [...desired];
+  const faults = [...findMovedKeys(state, list)];
+  const joined = withPersons(joinPeople(state, keysIn(list)));
+  const active = new ActiveRelationships(joined);
+  const history = new PeopleHistory(joined, now);
+  const build = new ChangeBuilder(joined, history, options);
+  const { faults: ofPersons, rows: expanded, waiting } = expandRows(
+    joined,
+    list,
+    history,
+  );
+  faults.push(...ofPersons);
+  const rows = expanded.map((row) => active.withActiveKey(row, history));
   /** Rows by relationship, or by subject and type for a new relationship. */
   const resolved = new Map<string, Resolved>();
   /** Collects faults, so that all rows are checked before any is refused. */
@@ -175,26 +243,46 @@ export function planChanges(
       faults.push({ row, error });
     }
   };
-  for (const row of desired) {
+  const named = new Map(
+    rows.flatMap((row) => {
+      const { relationship_id: id } = row;
+      if (id === undefined) return [];
+      const { subject } = state.relationships.get(id)?.upsert ?? row;
+      return [[id, { ...row, subject }]];
+    }),
+  );
+  const ownRows = new Set(
+    rows.flatMap(({ ofPerson, subject, type }) =>
+      ofPerson ? [keyOf(subject, type)] : []
+    ),
+  );
+  for (const row of rows) {
     collectFault(row, () => {
       requireInScope(row, types);
-      const found = findPublished(state, active, row);
+      const found = findPublished(joined, active, history, row, {
+        named,
+        ownRows,
+      });
       const { published } = found;
       if (published?.status === "active") {
         requireInScope(row, types, published.upsert.relationship_type);
       }
-      addOnce(resolved, { desired: row, ...found });
+      // A row with an id is about the key of the relationship.
+      const subject = row.relationship_id === undefined
+        ? row.subject
+        : published?.upsert.subject ?? row.subject;
+      addOnce(resolved, { desired: { ...row, subject }, ...found });
     });
   }
   const changes: PlannedChange[] = [];
   const expired: ExpiredRelationship[] = [];
   let unchanged = 0;
-  const rows = Map.groupBy(
+  const groups = Map.groupBy(
     resolved.values(),
     ({ desired: { subject, type } }) => active.keyOf(subject, type),
   );
-  const ended = endingsIn(state);
-  const moved = findMoved([...resolved.values()], active, types);
+  const listed = keysOfPeople(rows, joined);
+  const moved = findMoved([...resolved.values()], active, types, listed);
   const managed = new Map(
     resolved.values().filter(({ published }) => published)
       .map((each) => [each.published!, each]),
@@ -202,16 +290,25 @@ export function planChanges(
   for (const row of resolved.values()) {
     collectFault(row.desired, () => {
       const { subject, type } = row.desired;
-      requireOnlyOne(row, rows.get(active.keyOf(subject, type)));
+      const group = groups.get(active.keyOf(subject, type)) ?? [row];
+      requireOnlyOne(row, group);
       const all = moved.get(row) ??
-        [...active.forKeys(row), ...otherKeysOf(row, managed)];
+        [...active.forKeys(row, history), ...otherKeysOf(row, managed)];
       for (const each of all) {
-        const change = changeOf(each);
+        const change = build.changeOf(each);
         if (each.published !== undefined) managed.set(each.published, each);
         if (change === undefined) {
           unchanged++;
           expired.push(...expiredOf(each, now));
-        } else changes.push(withReadmission(change, ended));
+        } else changes.push(change);
+      }
+      if (group[0] !== row) return;
+      for (const each of active.of(subject, type)) {
+        const keys = listed.get(personIn(joined, subject));
+        const isListed = keys?.has(each.upsert.subject) ?? true;
+        if (managed.has(each) || isListed) continue;
+        managed.set(each, row);
+        changes.push(replacedKey(each, row.desired));
       }
     });
   }
@@ -220,6 +317,13 @@ export function planChanges(
   const ending = prune
     ? rest.filter(({ upsert }) => isInScope(upsert.relationship_type, types))
     : [];
+  const people = new Set(
+    list.map(({ person, subject }) =>
+      person === undefined
+        ? personIn(joined, subject ?? "")
+        : joined.people.keyOfPerson(person)
+    ),
+  );
   return {
     issuer: state.issuer,
     based_on: {
@@ -230,7 +334,57 @@ export function planChanges(
     unchanged,
     unmanaged: rest.length - ending.length,
     ...(expired.length === 0 ? {} : { expired }),
+    waiting,
+    unlisted: prune ? [] : findUnlisted(joined, rest, people, options),
   };
+}
+
+function withPersons(
+  state: PublishedState,
+): PublishedState & { readonly people: People } {
+  return { ...state, people: state.people ?? new People([], state.personOf) };
+}
+
+/**
+ * Returns the keys that a list has for each person whose keys it names: other
+ * keys of the person end.
+ */
+function keysOfPeople(
+  rows: readonly KeyRow[],
+  state: PublishedState,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const keys = new Map<string, Set<string>>();
+  for (const { ofPerson, subject } of rows) {
+    if (!ofPerson) continue;
+    const person = personIn(state, subject);
+    keys.set(person, (keys.get(person) ?? new Set()).add(subject));
+  }
+  return keys;
+}
+
+/** Returns the people with access of these relationships who are not listed. */
+function findUnlisted(
+  state: PublishedState & { readonly people: People },
+  rest: readonly PublishedRelationship[],
+  listed: ReadonlySet<string>,
+  { now, types }: PlanOptions,
+): readonly UnlistedPerson[] {
+  const instant = now && instantOf(now);
+  const found = rest.filter(({ upsert }) =>
+    isInScope(upsert.relationship_type, types) &&
+    !listed.has(personIn(state, upsert.subject)) &&
+    (!instant || validityAt(upsert, instant) === "active")
+  );
+  const byPerson = Map.groupBy(
+    found,
+    ({ upsert }) => personIn(state, upsert.subject),
+  );
+  return Array.from(byPerson.values(), (all) => {
+    const { subject } = all[0]!.upsert;
+    const { name, person } = state.people.named(subject);
+    const roles = new Set(all.flatMap(({ upsert }) => upsert.roles));
+    return { person, name, subject, roles: [...roles].sort() };
+  });
 }
 
 /**
@@ -239,11 +393,11 @@ export function planChanges(
  */
 function shareWith(
   published: PublishedRelationship,
-  { row, type, roles, valid_from, valid_until }: DesiredRelationship,
+  { row, type, roles, valid_from, valid_until }: KeyRow,
 ): Resolved {
   const { subject } = published.upsert;
-  const desired = { subject, type, row, roles, valid_from, valid_until };
-  return { desired, published };
+  const shared = { type, row, roles, valid_from, valid_until };
+  return { desired: { ...shared, subject, ofPerson: false }, published };
 }
 
 /** Returns the rows of the person's other keys, except listed ones. */
@@ -271,39 +425,54 @@ function otherKeysOf(
 
 /**
  * Finds people whose keys have one active relationship each, all of another
- * type. The row is the only one of its person, so it replaces them.
+ * type than their rows, which therefore replace them.
  */
 function findMoved(
   all: readonly Resolved[],
   active: ActiveRelationships,
   types: readonly string[] | undefined,
+  listed: ReadonlyMap<string, ReadonlySet<string>>,
 ): ReadonlyMap<Resolved, readonly Resolved[]> {
-  const rows = Map.groupBy(
+  const byPerson = Map.groupBy(
     all,
     ({ desired }) => active.personOf(desired.subject),
   );
   const moved = new Map<Resolved, readonly Resolved[]>();
-  for (const [person, [row, ...more]] of rows) {
+  for (const [person, rows] of byPerson) {
     const old = active.byPerson.get(person) ?? [];
-    const { desired, published } = row!;
-    const isNew = published === undefined &&
-      desired.relationship_id === undefined;
+    const isNew = rows.every(({ desired, published }) =>
+      published === undefined && desired.relationship_id === undefined
+    );
     const [type, ...others] = new Set(
       old.map(({ upsert }) => upsert.relationship_type),
     );
+    const wanted = new Set(rows.map(({ desired }) => desired.type));
     const keys = new Set(old.map(({ upsert }) => upsert.subject));
     if (
       type === undefined || !isNew || keys.size < old.length ||
-      more.length + others.length > 0
+      wanted.size > 1 || others.length > 0 || !isInScope(type, types)
     ) continue;
-    if (!isInScope(type, types)) continue;
-    moved.set(
-      row!,
-      old.map((published, at) => ({
-        ...at === 0 ? { desired, published } : shareWith(published, desired),
-        isMove: true,
-      })),
-    );
+    const kept = listed.get(person);
+    const first = rows[0]!;
+    const targets = new Map(rows.map((row) => [row, [row]]));
+    const hasOwn = rows.some(({ desired }) => keys.has(desired.subject));
+    for (const [at, published] of old.entries()) {
+      const { subject } = published.upsert;
+      const own = rows.find(({ desired }) => desired.subject === subject);
+      const isFirst = !hasOwn && kept === undefined && at === 0;
+      if (own !== undefined || isFirst) {
+        const row = own ?? first;
+        const { desired } = row;
+        targets.get(row)![0] = { desired, published, isMove: true };
+      } else if (kept?.has(subject) ?? true) {
+        const shared = shareWith(published, first.desired);
+        targets.get(first)!.push({ ...shared, isMove: true });
+      } else {
+        const { desired } = first;
+        targets.get(first)!.push({ desired, published, isReplaced: true });
+      }
+    }
+    for (const [row, all] of targets) moved.set(row, all);
   }
   return moved;
 }
@@ -336,21 +505,34 @@ class ActiveRelationships {
   }
 
   /**
-   * A new relationship is created for the keys that the person has now: the key
-   * that the row names may be lost or stolen.
+   * Returns a row for a new relationship with an id, about a key that the
+   * person has now: the key that the row names may be lost or stolen.
    */
-  forKeys(row: Resolved): readonly Resolved[] {
+  withActiveKey(row: KeyRow, history: PeopleHistory): KeyRow {
+    const { ofPerson, relationship_id: id, subject } = row;
+    const isNew = id !== undefined && !this.#state.relationships.has(id);
+    if (!isNew || ofPerson || !history.isKnown(subject)) return row;
+    const found = this.byPerson.get(this.personOf(subject)) ?? [];
+    const hasKey = found.some(({ upsert }) => upsert.subject === subject);
+    return {
+      ...row,
+      subject: hasKey ? subject : found[0]?.upsert.subject ?? subject,
+    };
+  }
+
+  /** Returns a row for each of these keys, if the row names no id. */
+  forKeys(row: Resolved, history: PeopleHistory): readonly Resolved[] {
     const { desired, published } = row;
-    if (published !== undefined) return [row];
-    const person = this.personOf(desired.subject);
-    const found = this.byPerson.get(person) ?? [];
+    const { ofPerson, relationship_id, subject } = desired;
+    const isNew = !history.isKnown(subject);
+    if (published || ofPerson || relationship_id || isNew) return [row];
+    const found = this.byPerson.get(this.personOf(subject)) ?? [];
     const keys = new Set(found.map(({ upsert }) => upsert.subject));
-    if (keys.size === 0 || keys.has(desired.subject)) return [row];
-    const all = [...keys].map((subject) => ({
+    if (keys.size === 0 || keys.has(subject)) return [row];
+    return [...keys].map((subject) => ({
       desired: { ...desired, subject },
       published,
     }));
-    return desired.relationship_id === undefined ? all : all.slice(0, 1);
   }
 
   /** Returns an index key for the person of a subject, and a type. */
@@ -383,17 +565,31 @@ function requireInScope(
   );
 }
 
+/** What other rows of the list are about. */
+interface OtherRows {
+  /** The rows with a `relationship_id`. */
+  readonly named: ReadonlyMap<string, KeyRow>;
+  /** The keys and types of rows that name the person. */
+  readonly ownRows: ReadonlySet<string>;
+}
+
+/** Finds the relationships that a row is about. */
 function findPublished(
   { relationships }: PublishedState,
   active: ActiveRelationships,
-  { subject, type, relationship_id: id }: DesiredRelationship,
+  history: PeopleHistory,
+  row: KeyRow,
+  rows: OtherRows,
 ): Pick<Resolved, "published" | "others"> {
+  const { ofPerson, relationship_id: id, subject, type } = row;
   if (id !== undefined) {
     const published = relationships.get(id);
-    const { upsert, status } = published ?? {};
-    if (
-      upsert && active.personOf(upsert.subject) !== active.personOf(subject)
-    ) {
+    const { upsert } = published ?? {};
+    const isSame = upsert === undefined ||
+      (ofPerson
+        ? upsert.subject === subject
+        : active.personOf(upsert.subject) === active.personOf(subject));
+    if (upsert !== undefined && !isSame) {
       throw invalid(
         "subject",
         `relationship ${quote(id)} is about ${
@@ -401,19 +597,23 @@ function findPublished(
         }, and keeps its subject`,
       );
     }
-    const others = upsert === undefined || status === "revoked"
-      ? []
-      : active.of(subject, upsert.relationship_type).filter((each) =>
-        each.upsert.subject !== upsert.subject
-      );
-    return { published, others };
+    return {
+      published,
+      others: othersThanNamed(active, row, published, rows),
+    };
   }
-  const candidates = active.of(subject, type);
+  const candidates = active.of(subject, type)
+    .filter(({ upsert }) => !ofPerson || upsert.subject === subject);
   const bySubject = Map.groupBy(candidates, ({ upsert }) => upsert.subject);
   const several = bySubject.values().find(({ length }) => length > 1);
   if (several === undefined) {
-    const [published, ...others] = candidates;
-    return { published, others };
+    const own = candidates.find(({ upsert }) => upsert.subject === subject);
+    const first = history.isKnown(subject) ? candidates[0] : undefined;
+    const published = own ?? first;
+    return {
+      published,
+      others: candidates.filter((each) => each !== published),
+    };
   }
   const ids = several.map(({ upsert }) => upsert.relationship_id);
   const holder = quote(several[0]!.upsert.subject);
@@ -426,18 +626,86 @@ function findPublished(
 }
 
 /**
+ * Returns the relationships of other keys that change together with a named
+ * one: each other key has at most one of the type, so it is the same access.
+ */
+function othersThanNamed(
+  active: ActiveRelationships,
+  { relationship_id: id, subject, type }: KeyRow,
+  published: PublishedRelationship | undefined,
+  { named, ownRows }: OtherRows,
+): readonly PublishedRelationship[] {
+  const holder = published?.upsert.subject ?? subject;
+  const types = new Set([type]);
+  if (published?.status === "active") {
+    types.add(published.upsert.relationship_type);
+  }
+  const others = [...types].flatMap((each) => active.of(subject, each))
+    .filter(({ upsert }) =>
+      upsert.subject !== holder && !ownRows.has(keyOf(upsert.subject, type))
+    );
+  const isNamed = ({ upsert }: PublishedRelationship) =>
+    named.has(upsert.relationship_id);
+  const byKey = Map.groupBy(others, ({ upsert }) => upsert.subject);
+  for (const [key, of] of byKey) {
+    // A list may also add a second one.
+    const isSecond = named.values().some((row) =>
+      row.subject === key && types.has(row.type) &&
+      !of.some(({ upsert }) => upsert.relationship_id === row.relationship_id)
+    );
+    if (of.length < 2 && !isSecond || of.every(isNamed)) continue;
+    throw severalOfOtherKey("plan", id ?? "", of);
+  }
+  return others.filter((each) => !isNamed(each));
+}
+
+/**
  * A row without identifier means the only relationship of its subject and type:
  * the next plan could not tell it from a second one.
  */
 function requireOnlyOne(
-  { desired: { subject, type, relationship_id } }: Resolved,
-  rows: readonly Resolved[] = [],
+  { desired, published }: Resolved,
+  group: readonly Resolved[],
 ): void {
-  if (relationship_id !== undefined || rows.length === 1) return;
-  throw ambiguous(
-    `another row gives ${quote(subject)} a second relationship of type ${type}`,
-    "Name the relationship in each of these rows, or leave one out.",
+  const { ofPerson, relationship_id, subject, type } = desired;
+  if (relationship_id !== undefined) return;
+  const others = group.filter((each) => each.desired !== desired);
+  const isSecond = others.some((each) =>
+    each.desired.subject === subject ||
+    !ofPerson && each.desired.relationship_id !== undefined
   );
+  if (isSecond) {
+    throw ambiguous(
+      `another row gives ${
+        quote(subject)
+      } a second relationship of type ${type}`,
+      "Name the relationship in each of these rows, or leave one out.",
+    );
+  }
+  // The first row of the group is compared with all later ones.
+  const [first] = group;
+  if (first === undefined || first.desired === desired) return;
+  const compared = (row: KeyRow) => ofPerson ? row : shared(row);
+  const [a, b] = [first.desired, desired].map(compared) as [KeyRow, KeyRow];
+  const changed = changedMembers(
+    membersOf({ desired: a, published }),
+    membersOf({ desired: b, published }),
+  );
+  if (changed.length === 0 && sameNames(a, b)) return;
+  const place = first.desired.row ?? null;
+  throw invalid(
+    changed[0] ?? "subject",
+    `it is about another key of the same person as ${
+      place === null ? "another row" : `row ${place}`
+    }, and says otherwise (${changed.join(", ") || "other columns"})`,
+  );
+}
+
+/** Returns the members that all keys of a person share. */
+function shared(
+  { ofPerson, roles, row, subject, type, valid_from, valid_until }: KeyRow,
+): KeyRow {
+  return { ofPerson, roles, row, subject, type, valid_from, valid_until };
 }
 
 /** Adds a row once; refuses different rows for one relationship. */
@@ -473,47 +741,132 @@ function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
   );
 }
 
-function membersOf({ desired, published }: Resolved): PlannedMembers {
+function membersOf(
+  { desired, published }: Pick<Resolved, "desired" | "published">,
+): PlannedMembers {
   return desiredMembers(
     desired,
     published && publishedMembers(published.upsert),
   );
 }
 
-function sameNames(a: DesiredRelationship, b: DesiredRelationship): boolean {
-  const given = (row: DesiredRelationship) =>
+/** Members of a row that are not of the relationship. */
+const NOT_COMPARED = ["name", "ofPerson", "person", "relationship_id", "row"];
+
+function sameNames(a: KeyRow, b: KeyRow): boolean {
+  const given = (row: KeyRow) =>
     Object.entries(row)
       .filter(([name, value]) =>
-        name !== "row" && name !== "relationship_id" && value !== undefined
+        !NOT_COMPARED.includes(name) && value !== undefined
       )
       .map(([name]) => name).sort();
   return sameJson(given(a), given(b));
 }
 
-/** Returns the change of a row, or undefined if the feed already agrees. */
-function changeOf(
-  { desired, published, isMove }: Resolved,
-): PlannedChange | undefined {
-  const before = published === undefined
-    ? null
-    : publishedMembers(published.upsert);
-  const after = membersOf({ desired, published });
-  requireValidity(after);
-  const isActive = published?.status === "active";
-  const fields = isMove && before !== null
-    ? movedFields(before, after)
-    : plannedFields(before, after);
-  if (isActive && fields.length === 0) return undefined;
+/** Makes the changes of rows. */
+class ChangeBuilder {
+  readonly #state: PublishedState;
+  readonly #history: PeopleHistory;
+  readonly #links: Links;
+  readonly #options: StartOptions;
+
+  constructor(
+    state: PublishedState,
+    history: PeopleHistory,
+    options: StartOptions,
+  ) {
+    this.#state = state;
+    this.#history = history;
+    this.#links = new Links(state, history);
+    this.#options = options;
+  }
+
+  /** Returns the change of a row, or undefined if the feed already agrees. */
+  changeOf(
+    { desired, isMove, isReplaced, published }: Resolved,
+  ): PlannedChange | undefined {
+    if (isReplaced) return replacedKey(published!, desired);
+    const before = published === undefined
+      ? null
+      : publishedMembers(published.upsert);
+    const isActive = published?.status === "active";
+    const subject = published?.upsert.subject ?? desired.subject;
+    const wanted = this.#linked(membersOf({ desired, published }), subject);
+    requireValidity(wanted);
+    const relationship_id = published?.upsert.relationship_id ??
+      desired.relationship_id ?? null;
+    const change = {
+      action: before === null ? "create" : isActive ? "update" : "reactivate",
+      relationship_id,
+      subject,
+      before,
+      after: wanted,
+      fields: [],
+      row: desired.row ?? null,
+    } as const;
+    const moved = isMove ? undefined : published;
+    const begun = withStart(change, moved, this.#history, this.#options);
+    const { after } = begun;
+    if (after.valid_from !== wanted.valid_from) requireValidity(after);
+    const fields = isMove && before !== null
+      ? movedFields(before, after)
+      : plannedFields(before, after);
+    if (isActive && fields.length === 0) return undefined;
+    return withReadmission({ ...begun, fields }, this.#history);
+  }
+
+  /** Links a key that is new in the feed to its person. */
+  #linked(members: PlannedMembers, subject: string): PlannedMembers {
+    const root = this.#links.linkOf(subject);
+    if (root === undefined) return members;
+    if (this.#state.canLink?.(subject, root) === false) {
+      throw invalid(
+        "subject",
+        `the key ${quote(subject)} can't be linked to ${
+          quote(root)
+        }: the feed has it as another person`,
+      );
+    }
+    const metadata = { ...members.metadata, same_person_as: root };
+    return { ...members, metadata };
+  }
+}
+
+/** A change that makes a relationship active or keeps it active. */
+type Admitting = PlannedChange & { readonly after: PlannedMembers };
+
+/** Replaces the start of a change, if it begins when it is appended. */
+export function withStart(
+  change: Admitting,
+  published: PublishedRelationship | undefined,
+  history: PeopleHistory,
+  options: StartOptions,
+): Admitting {
+  const { after, subject } = change;
+  const type = after.relationship_type;
+  // A change of type begins a new relationship.
+  const relationship_id = published?.upsert.relationship_id;
+  const start = history.startOf(
+    { subject, type, relationship_id },
+    after.valid_from,
+    published,
+    options,
+  );
+  const { gap, replaces, valid_from } = start;
   return {
-    action: before === null ? "create" : isActive ? "update" : "reactivate",
-    relationship_id: published?.upsert.relationship_id ??
-      desired.relationship_id ?? null,
-    subject: published?.upsert.subject ?? desired.subject,
-    before,
-    after,
-    fields,
-    row: desired.row ?? null,
+    ...change,
+    after: { ...after, valid_from },
+    ...(replaces === undefined ? {} : { listed_from: replaces }),
+    ...(gap === undefined ? {} : { fills_gap: gap }),
   };
+}
+
+/** Returns the change that ends a key which the list does not have. */
+function replacedKey(
+  published: PublishedRelationship,
+  { row = null }: KeyRow,
+): PlannedChange {
+  return { ...revocationOf(published), row, reason_code: "superseded" };
 }
 
 function expiredOf(
@@ -531,11 +884,12 @@ function expiredOf(
 /** Adds the earlier revocation to a change that re-admits a person. */
 export function withReadmission(
   change: PlannedChange,
-  endingOf: FindEnding,
+  history: PeopleHistory,
 ): PlannedChange {
   const { after, relationship_id, subject } = change;
   if (after === null) return change;
-  const readmits = endingOf(subject, after.relationship_type, relationship_id);
+  const type = after.relationship_type;
+  const readmits = history.readmission({ subject, type, relationship_id });
   return readmits === undefined ? change : { ...change, readmits };
 }
 
@@ -569,8 +923,13 @@ function invalid(column: string, why: string): SigError {
   });
 }
 
-function ambiguous(why: string, hint: string, ids?: string[]): SigError {
-  return new SigError("ambiguous_relationship", `Cannot plan: ${why}`, {
+function ambiguous(
+  why: string,
+  hint: string,
+  ids?: string[],
+  action = "plan",
+): SigError {
+  return new SigError("ambiguous_relationship", `Cannot ${action}: ${why}`, {
     context: {
       column: "relationship_id",
       ...(ids && { relationship_ids: ids.slice(0, 20) }),
@@ -579,9 +938,21 @@ function ambiguous(why: string, hint: string, ids?: string[]): SigError {
   });
 }
 
-interface RowFault {
-  readonly row: number | null;
-  readonly error: SigError;
+/** Both ways on where a relationship is named and another key has several. */
+export function severalOfOtherKey(
+  action: string,
+  id: string,
+  others: readonly PublishedRelationship[],
+): SigError {
+  const ids = others.map(({ upsert }) => upsert.relationship_id);
+  return ambiguous(
+    `${quote(id)} is one relationship of a person whose key ${
+      quote(others[0]!.upsert.subject)
+    } has ${ids.length} of this type: ${ids.slice(0, 5).map(quote).join(", ")}`,
+    `To change it alone, use sig upsert --relationship-id ${id}. To change the person, name all of these relationships in a list (column relationship_id).`,
+    ids,
+    action,
+  );
 }
 
 /** A fault of a list, with its row and column. */
@@ -592,10 +963,8 @@ export interface RowIssue extends Issue {
   readonly column: string;
 }
 
-/** Maximum number of faults in an error. */
-const MAX_REPORTED = 100;
-
-function throwFaults(faults: readonly RowFault[]): void {
+function throwFaults(unsorted: readonly RowFault[]): void {
+  const faults = unsorted.toSorted((a, b) => (a.row ?? 0) - (b.row ?? 0));
   const [first] = faults;
   if (first === undefined) return;
   const { row } = first;
@@ -606,7 +975,7 @@ function throwFaults(faults: readonly RowFault[]): void {
       ...context,
       ...(row !== null && { row }),
       ...(faults.length > 1 && {
-        errors: faults.slice(0, MAX_REPORTED).map(issueOf),
+        errors: faults.slice(0, MAX_FAULTS).map(issueOf),
       }),
     },
   });

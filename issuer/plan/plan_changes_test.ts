@@ -7,7 +7,7 @@ import {
   type RowIssue,
 } from "./plan_changes.ts";
 import { planDrafts } from "./plan_drafts.ts";
-import type { PublishedState } from "./published.ts";
+import { type PublishedState, withPeople } from "./published.ts";
 import { readPlan } from "./read_plan.ts";
 import * as kit from "../../tests/kit/events.ts";
 import { ALICE } from "../../tests/kit/events.ts";
@@ -371,4 +371,208 @@ Deno.test("a row of another type is a second relationship if several could be re
     upsert("r-2", { relationship_type: "contractor" }),
   );
   assertEquals(actions(two, [row]), ["create"]);
+});
+
+const PHONE = "did:key:phone";
+const LINK = { metadata: { same_person_as: ALICE } };
+const NOW = new Date("2026-06-01T00:00:00Z");
+const HIRED = "2020-01-01T00:00:00Z";
+
+Deno.test("a row that names a further key puts its title on that key", () => {
+  const state = published(
+    upsert("r-1"),
+    upsert("r-2", { subject: PHONE, ...LINK }),
+  );
+  const { changes } = plan(state, [
+    { subject: PHONE, type: "employee", title: "CTO" },
+  ]);
+  assertEquals(
+    changes.map(({ relationship_id, fields }) => [relationship_id, fields]),
+    [["r-2", ["title"]]],
+  );
+  // The link is not a member that a list can take away.
+  assertEquals(
+    plan(state, [{ subject: PHONE, type: "employee", metadata: null }]).changes,
+    [],
+  );
+});
+
+Deno.test("a relationship that begins again begins when it is appended, unless retroactive, and then names the gap", () => {
+  const state = published(upsert("r-1", { valid_from: HIRED }), revoke("r-1"));
+  for (const relationship_id of [undefined, "r-1"]) {
+    const row = { ...IS_ALICE, relationship_id, valid_from: HIRED };
+    const [change] = plan(state, [row], { now: NOW }).changes;
+    assertEquals(
+      [change?.after?.valid_from, change?.listed_from],
+      ["2026-06-01T00:00:00Z", HIRED],
+    );
+    const [kept] = plan(state, [row], { now: NOW, retroactive: true }).changes;
+    assertEquals([kept?.after?.valid_from, kept?.listed_from], [
+      HIRED,
+      undefined,
+    ]);
+    assertEquals(kept?.fills_gap, {
+      from: "2026-01-01T00:00:00Z",
+      until: "2026-06-01T00:00:00Z",
+    });
+    // A start after the last end is kept.
+    const later = { ...row, valid_from: "2026-03-01T00:00:00Z" };
+    assertEquals(
+      plan(state, [later], { now: NOW }).changes[0]?.after?.valid_from,
+      "2026-03-01T00:00:00Z",
+    );
+  }
+  // A row without a date may not fill the gap either.
+  const [none] = plan(state, [IS_ALICE], { now: NOW }).changes;
+  assertEquals(none?.after?.valid_from, "2026-06-01T00:00:00Z");
+});
+
+Deno.test("once somebody came back, or a key was added, the earlier date of the list changes nothing", () => {
+  const back = published(
+    upsert("r-1", { valid_from: HIRED }),
+    revoke("r-1"),
+    upsert("r-2", { valid_from: "2026-01-03T00:00:00Z" }),
+  );
+  const further = published(
+    upsert("r-1", { valid_from: HIRED }),
+    upsert("r-2", {
+      ...{ subject: PHONE, valid_from: "2026-01-02T00:00:00Z" },
+      ...LINK,
+    }),
+  );
+  const row = { ...IS_ALICE, valid_from: HIRED };
+  for (const state of [back, further]) {
+    assertEquals(plan(state, [row], { now: NOW }).changes, []);
+    const nulled = { ...row, valid_from: null };
+    const { changes } = plan(back, [nulled], { now: NOW });
+    assertEquals(changes, []);
+  }
+  const { changes } = plan(back, [row], { now: NOW, retroactive: true });
+  assertEquals(
+    [changes[0]?.after?.valid_from, changes[0]?.fills_gap],
+    [HIRED, { from: "2026-01-01T00:00:00Z", until: "2026-01-03T00:00:00Z" }],
+  );
+  // A later date is a change.
+  const later = { ...row, valid_from: "2026-05-01T00:00:00Z" };
+  assertEquals(plan(back, [later], { now: NOW }).changes.length, 1);
+});
+
+Deno.test("the keys that a list has for a person are all of them: one ends, another begins now, linked to the root", () => {
+  const state = published(
+    upsert("r-1", { valid_from: HIRED }),
+    upsert("r-2", { subject: PHONE, valid_from: HIRED, ...LINK }),
+  );
+  const list = [ALICE, "did:key:new"].map((subject, at) => ({
+    ...{ person: "17", subject, type: "employee" as const, row: at + 2 },
+    ...{ roles: ["deploy"], valid_from: HIRED },
+  }));
+  const { changes } = plan(state, list, { now: NOW });
+  assertEquals(
+    changes.map((each) => [each.action, each.subject, each.row]),
+    [["revoke", PHONE, 2], ["create", "did:key:new", 3]],
+  );
+  assertEquals(changes[0]?.reason_code, "superseded");
+  assertEquals(changes[1]?.after?.metadata, { same_person_as: ALICE });
+  assertEquals(changes[1]?.after?.valid_from, "2026-06-01T00:00:00Z");
+  // Several new keys of a new person are linked too, and have the list's date.
+  const fresh = plan(published(), list, { now: NOW }).changes;
+  assertEquals(
+    fresh.map(({ after }) => [after?.valid_from, after?.metadata]),
+    [[HIRED, null], [HIRED, { same_person_as: ALICE }]],
+  );
+});
+
+Deno.test("refuses keys of another person, with both rows, and keys that differ", () => {
+  const row = { type: "employee", roles: ["a"] } as const;
+  const key = (person: string, subject: string, more = {}) => ({
+    ...{ ...row, person, subject, ...more },
+  });
+  const linked = published(
+    upsert("r-1"),
+    upsert("r-2", { subject: PHONE, ...LINK }),
+  );
+  const file = [{ subject: ALICE, person: "1", row: 9 }];
+  for (
+    const [state, rows, message] of [
+      [
+        published(),
+        [key("1", ALICE, { row: 2 }), key("2", ALICE, { row: 3 })],
+        'row 3: the key "did:web:alice.example" is of person "1" (row 2 of the list), not of "2"; a list does not move keys between people',
+      ],
+      [
+        withPeople(published(), file),
+        [key("2", ALICE, { row: 2 })],
+        'row 2: the key "did:web:alice.example" is of person "1" (row 9 of the people file), not of "2"; a list does not move keys between people',
+      ],
+      [
+        withPeople(linked, file),
+        [key("2", PHONE, { row: 2 })],
+        'row 2: the key "did:key:phone" is of person "1" (same_person_as in the feed), not of "2"; a list does not move keys between people',
+      ],
+      [
+        published(),
+        [
+          key("1", ALICE, { row: 2 }),
+          key("1", PHONE, { row: 3, roles: ["b"] }),
+        ],
+        "row 3: it is about another key of the same person as row 2, and says otherwise (roles)",
+      ],
+      [
+        withPeople(published(upsert("r-1")), [{ subject: BOB, person: "2" }]),
+        [{ ...row, person: "2", relationship_id: "r-1", row: 2 }],
+        'row 2: relationship "r-1" is about "did:web:alice.example", which is not a key of person "2"',
+      ],
+    ] as const
+  ) refused(state, rows, "invalid_field", message);
+});
+
+Deno.test("a person without a key waits, and a person who is not in the list is named", () => {
+  const state = withPeople(
+    published(upsert("r-1"), upsert("r-2", { subject: BOB })),
+    [
+      { subject: BOB, person: "2", name: "Bob" },
+    ],
+  );
+  const made = plan(state, [
+    { person: "3", name: "Carol", type: "employee", row: 2 },
+    { subject: ALICE, type: "employee", row: 3 },
+  ], { now: NOW });
+  assertEquals(made.changes, []);
+  assertEquals(made.waiting, [{ person: "3", name: "Carol", row: 2 }]);
+  assertEquals(made.unlisted, [
+    { person: "2", name: "Bob", subject: BOB, roles: ["deploy"] },
+  ]);
+  // By the person alone, the keys of the people file are meant.
+  const listed = plan(state, [
+    { person: "2", type: "employee", roles: ["ship"], row: 2 },
+  ], { now: NOW });
+  assertEquals(listed.changes.map(({ subject }) => subject), [BOB]);
+});
+
+Deno.test("naming one relationship is refused where another key has several, and changes each other key that has one", () => {
+  const one = [upsert("dev-1"), upsert("dev-2", { subject: PHONE, ...LINK })];
+  const named = { ...IS_ALICE, relationship_id: "dev-1", roles: ["ship"] };
+  assertEquals(
+    plan(published(...one), [named]).changes.map((each) =>
+      each.relationship_id
+    ),
+    ["dev-1", "dev-2"],
+  );
+  const two = [...one, upsert("ops-1"), upsert("ops-2", { subject: PHONE })];
+  const { context } = refused(
+    published(...two),
+    [{ ...named, row: 2 }],
+    "ambiguous_relationship",
+    'row 2: "dev-1" is one relationship of a person whose key "did:key:phone" has 2 of this type: "dev-2", "ops-2"',
+  );
+  assertEquals(
+    context.hint,
+    "To change it alone, use sig upsert --relationship-id dev-1. To change the person, name all of these relationships in a list (column relationship_id).",
+  );
+  // With a row for each, every row changes its own relationship.
+  const rows = ["dev-1", "dev-2", "ops-1", "ops-2"].map((relationship_id) => ({
+    ...{ ...IS_ALICE, relationship_id },
+    roles: [relationship_id.slice(0, 3)],
+  }));
+  assertEquals(plan(published(...two), rows).changes.length, 4);
 });

@@ -52,7 +52,7 @@ function draftsOf(
     );
   }
   if (after === null || action === "revoke") {
-    return [ending(relationship_id ?? "", reasonCode)];
+    return [ending(relationship_id ?? "", change.reason_code ?? reasonCode)];
   }
   const moved = isMove(change) ? relationship_id ?? undefined : undefined;
   return [

@@ -25,6 +25,43 @@ export interface PublishedRelationship {
   readonly last_sequence: number;
   /** The `event_id` of its first upsert. */
   readonly first_event_id: string;
+  /** Sequence of the upsert since which it is active (default: 0). */
+  readonly active_since?: number;
+}
+
+/** The revocation of a relationship. */
+export interface EndedRelationship {
+  /** Identifier of the relationship. */
+  readonly relationship_id: string;
+  /** Sequence of the revocation. */
+  readonly sequence: number;
+  /** The reason code. */
+  readonly reason_code: ReasonCode;
+  /** When it took effect. */
+  readonly effective_at: string;
+}
+
+/** A revocation, with what the relationship was. */
+export interface Ending extends EndedRelationship {
+  /** The key. */
+  readonly subject: string;
+  /** The type at that time. */
+  readonly type: string;
+}
+
+/** What a plan needs of earlier events. */
+export interface PublishedHistory {
+  /** Every revocation, in the order of the feed. */
+  readonly endings: readonly Ending[];
+  /** The first upsert of each subject. */
+  readonly firsts: ReadonlyMap<
+    string,
+    Pick<RelationshipUpsertEvent, "sequence" | "issued_at">
+  >;
+  /** Every role that an event has had. */
+  readonly roles: ReadonlySet<string>;
+  /** The relationship of each event, by `event_id`. */
+  readonly events: ReadonlyMap<string, string>;
 }
 
 /** The state of an issuer's feed, as needed for planning. */
@@ -49,6 +86,8 @@ export interface PublishedState {
   readonly canLink?: (subject: string, named: string) => boolean;
   /** The people file, joined with the links of the feed (default: none). */
   readonly people?: People;
+  /** Earlier events (default: the last event of each relationship). */
+  readonly history?: PublishedHistory;
 }
 
 /** Returns the state together with the keys of a people file. */
@@ -95,7 +134,10 @@ export function activeOfPerson(
  */
 export class PublishedRelationships {
   readonly #byId = new Map<string, PublishedRelationship>();
-  readonly #subjects = new Set<string>();
+  readonly #endings: Ending[] = [];
+  readonly #firsts = new Map<string, RelationshipUpsertEvent>();
+  readonly #roles = new Set<string>();
+  readonly #events = new Map<string, string>();
   readonly #persons = new Persons();
 
   /** Returns the state of the feed whose events were added. */
@@ -107,7 +149,13 @@ export class PublishedRelationships {
       relationships: this.#byId,
       personOf: (subject) => this.#persons.rootOf(subject),
       canLink: (subject, named) =>
-        !this.#subjects.has(subject) && this.#persons.canLink(subject, named),
+        !this.#firsts.has(subject) && this.#persons.canLink(subject, named),
+      history: {
+        endings: this.#endings,
+        firsts: this.#firsts,
+        roles: this.#roles,
+        events: this.#events,
+      },
     };
   }
 
@@ -115,17 +163,25 @@ export class PublishedRelationships {
   add(event: SigEvent | UnknownEvent): void {
     const { relationship_id: id, sequence: last_sequence } = event;
     const before = this.#byId.get(id);
+    this.#events.set(event.event_id, id);
     if (isUpsert(event)) {
-      if (!this.#subjects.has(event.subject)) this.#persons.add(event);
-      this.#subjects.add(event.subject);
+      if (!this.#firsts.has(event.subject)) {
+        this.#persons.add(event);
+        this.#firsts.set(event.subject, event);
+      }
+      for (const role of event.roles) this.#roles.add(role);
       this.#byId.set(id, {
         upsert: event,
         status: "active",
         last_sequence,
         first_event_id: before?.first_event_id ?? event.event_id,
+        active_since: before?.status === "active"
+          ? before.active_since ?? last_sequence
+          : last_sequence,
       });
     } else if (isRevoke(event)) {
       if (before === undefined) return;
+      this.#endings.push(endingOf(before.upsert, event));
       this.#byId.set(id, {
         ...before,
         status: "revoked",
@@ -136,54 +192,31 @@ export class PublishedRelationships {
   }
 }
 
-/** The revocation of a relationship. */
-export interface EndedRelationship {
-  /** Identifier of the relationship. */
-  readonly relationship_id: string;
-  /** Sequence of the revocation. */
-  readonly sequence: number;
-  /** The reason code. */
-  readonly reason_code: ReasonCode;
-  /** When it took effect. */
-  readonly effective_at: string;
+function endingOf(
+  { relationship_type: type, subject }: RelationshipUpsertEvent,
+  revoke: RelationshipRevokeEvent,
+): Ending {
+  const { relationship_id, sequence, reason_code, effective_at } = revoke;
+  const ended = { relationship_id, sequence, reason_code, effective_at };
+  return { ...ended, subject, type };
 }
 
-/** Finds the revocation that an upsert would undo. */
-export type FindEnding = (
-  subject: string,
-  type: string,
-  id?: string | null,
-) => EndedRelationship | undefined;
-
-/**
- * Finds the revocations that upserts would undo: the last event of the
- * relationship, or of its person and type, is a revocation other than
- * `superseded`. An upsert of an active relationship undoes nothing.
- */
-export function endingsIn(state: PublishedState): FindEnding {
-  /** A person who was offboarded is recognised under another key, too. */
-  const personKey = (subject: string, type: string) =>
-    keyOf(personIn(state, subject), type);
-  /** The relationship with the last event, by type and person. */
-  const last = new Map<string, PublishedRelationship>();
-  for (const each of state.relationships.values()) {
-    const { relationship_type: type, subject } = each.upsert;
-    const key = personKey(subject, type);
-    const before = last.get(key)?.last_sequence ?? 0;
-    if (each.last_sequence > before) last.set(key, each);
-  }
-  return (subject, type, id) => {
-    const own = state.relationships.get(id ?? "");
-    if (own?.status === "active" && own.upsert.relationship_type === type) {
-      return undefined;
-    }
-    for (const each of [own, last.get(personKey(subject, type))]) {
-      const { revoke } = each ?? {};
-      if (revoke === undefined || revoke.reason_code === "superseded") continue;
-      const { relationship_id, sequence, reason_code, effective_at } = revoke;
-      return { relationship_id, sequence, reason_code, effective_at };
-    }
-    return undefined;
+/** Returns the history of a state, or what its relationships say of it. */
+export function historyOf(
+  { history, relationships }: PublishedState,
+): PublishedHistory {
+  if (history !== undefined) return history;
+  const all = [...relationships.values()];
+  const endings = all.flatMap(({ revoke, upsert }) =>
+    revoke === undefined ? [] : [endingOf(upsert, revoke)]
+  );
+  return {
+    endings: endings.sort((a, b) => a.sequence - b.sequence),
+    firsts: new Map(all.map(({ upsert }) => [upsert.subject, upsert])),
+    roles: new Set(all.flatMap(({ upsert }) => upsert.roles)),
+    events: new Map(
+      all.map(({ upsert }) => [upsert.event_id, upsert.relationship_id]),
+    ),
   };
 }
 

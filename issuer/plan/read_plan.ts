@@ -1,6 +1,6 @@
 /** Reads a saved plan, and compares it with the feed. @module */
 
-import { SigError } from "@sig/core";
+import { REASON_CODES, type ReasonCode, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import {
   isMove,
@@ -8,6 +8,7 @@ import {
   type Plan,
   type PlannedChange,
   withReadmission,
+  withStart,
 } from "./plan_changes.ts";
 import {
   changedMembers,
@@ -16,24 +17,28 @@ import {
   type PlannedMembers,
   publishedMembers,
 } from "./members.ts";
-import {
-  endingsIn,
-  type PublishedRelationship,
-  type PublishedState,
-} from "./published.ts";
+import { PeopleHistory } from "./people_history.ts";
+import type { PublishedRelationship, PublishedState } from "./published.ts";
 
 const ACTIONS = ["create", "update", "reactivate", "revoke"];
 
 /**
- * Reads a saved plan for the current feed.
+ * Reads a saved plan for the current feed. What it says of readmissions and
+ * starts is derived again.
  *
+ * @param now The time of the append.
  * @returns the plan, without changes if the feed already agrees.
  * @throws {SigError} `invalid_request` for anything but a plan,
  * `issuer_mismatch` for a plan of another issuer, `plan_outdated` if the feed
  * has new events or a relationship differs from the plan's `before`.
  */
-export function readPlan(value: unknown, state: PublishedState): Plan {
+export function readPlan(
+  value: unknown,
+  state: PublishedState,
+  now?: Date,
+): Plan {
   const plan = requirePlan(value);
+  const history = new PeopleHistory(state, now);
   if (plan.issuer !== state.issuer) {
     throw new SigError(
       "issuer_mismatch",
@@ -42,7 +47,7 @@ export function readPlan(value: unknown, state: PublishedState): Plan {
     );
   }
   const { last_sequence, feed_sha256 } = state;
-  if (plan.changes.every((change) => isDone(change, state))) {
+  if (plan.changes.every((change) => isDone(change, state, history))) {
     const based_on = { last_sequence, feed_sha256 };
     return { ...plan, based_on, changes: [], unchanged: 0, unmanaged: 0 };
   }
@@ -60,8 +65,17 @@ export function readPlan(value: unknown, state: PublishedState): Plan {
       "it says something else of a relationship than the feed does",
     );
   }
-  const ended = endingsIn(state);
-  const changes = plan.changes.map((each) => withReadmission(each, ended));
+  const changes = plan.changes.map((each) => {
+    const { action, after, fills_gap, relationship_id } = each;
+    if (after === null) return each;
+    const published = action === "update" && !isMove(each)
+      ? state.relationships.get(relationship_id ?? "")
+      : undefined;
+    const retroactive = fills_gap !== undefined;
+    const { fills_gap: _, ...change } = { ...each, after };
+    const begun = withStart(change, published, history, { now, retroactive });
+    return withReadmission(begun, history);
+  });
   return { ...plan, changes };
 }
 
@@ -95,7 +109,17 @@ function recomputedPlan(plan: Plan): Plan {
     issuer: plan.issuer,
     based_on: plan.based_on,
     changes: plan.changes.map((
-      { action, relationship_id, subject, before, after, fields = [], row },
+      {
+        action,
+        relationship_id,
+        subject,
+        before,
+        after,
+        fields = [],
+        row,
+        reason_code,
+        fills_gap,
+      },
     ) => ({
       action,
       relationship_id,
@@ -106,10 +130,21 @@ function recomputedPlan(plan: Plan): Plan {
         ? movedFields(before, after)
         : plannedFields(before, after),
       row: typeof row === "number" ? row : null,
+      ...(reason_code === "superseded" ? { reason_code } : {}),
+      ...(isObject(fills_gap) ? { fills_gap } : {}),
     })),
     unchanged: count(plan.unchanged),
     unmanaged: count(plan.unmanaged),
+    ...(isReasonCode(plan.reason_code)
+      ? { reason_code: plan.reason_code }
+      : {}),
+    waiting: [],
+    unlisted: [],
   };
+}
+
+function isReasonCode(value: unknown): value is ReasonCode {
+  return REASON_CODES.some((each) => each === value);
 }
 
 function isChange(value: unknown): boolean {
@@ -135,6 +170,7 @@ function areMembers(value: unknown): boolean {
 function isDone(
   change: PlannedChange,
   { relationships }: PublishedState,
+  history: PeopleHistory,
 ): boolean {
   const { action, relationship_id: id, subject, after } = change;
   const isEnded = id !== null && relationships.get(id)?.status === "revoked";
@@ -145,7 +181,8 @@ function isDone(
     : [relationships.get(id)];
   return candidates.some((each) =>
     each?.status === "active" && each.upsert.subject === subject &&
-    saysSame(each, after)
+    after !== null &&
+    saysSame(each, withStart({ ...change, after }, each, history, {}).after)
   );
 }
 

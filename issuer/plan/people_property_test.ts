@@ -1,0 +1,206 @@
+import {
+  isRevoke,
+  isSigError,
+  isUpsert,
+  REASON_CODES,
+  type RelationshipType,
+  type SigEvent,
+} from "@sig/core";
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { EventDraft } from "../append/draft.ts";
+import type { PersonKey } from "../people/people_file.ts";
+import { requireGuards } from "./guards.ts";
+import { joinPeople, keysIn } from "./list_rows.ts";
+import type { DesiredRelationship } from "./members.ts";
+import { planChanges, type PlanOptions } from "./plan_changes.ts";
+import { planDrafts } from "./plan_drafts.ts";
+import { withPeople } from "./published.ts";
+import { day, ISSUER } from "../../tests/kit/events.ts";
+import { published } from "../testdata/published.ts";
+
+/** Two people with two keys each; a further key links to the first one. */
+const PERSON_OF: Readonly<Record<string, string>> = {
+  "did:key:a1": "a",
+  "did:key:a2": "a",
+  "did:key:b1": "b",
+  "did:key:b2": "b",
+};
+const KEYS = Object.keys(PERSON_OF);
+const personOf = (key: string) => PERSON_OF[key]!;
+const firstKey = (key: string) => key.replace("2", "1");
+/** All keys are in the people file. */
+const FILE: readonly PersonKey[] = KEYS.map((subject) => ({
+  subject,
+  person: personOf(subject),
+}));
+const NOW = new Date(day(28));
+
+const subject = fc.constantFrom(...KEYS);
+const type = fc.constantFrom<RelationshipType>("employee", "contractor");
+const id = fc.constantFrom("i1", "i2", "i3", "i4");
+const roles = fc.subarray(["r", "s"]);
+const start = fc.constantFrom(null, "2020-01-01T00:00:00Z");
+const end = fc.constantFrom(null, "2025-01-01T00:00:00Z");
+
+const past = fc.record({
+  ...{ id, subject, type, roles, start, end },
+  reason: fc.option(fc.constantFrom(...REASON_CODES), { freq: 2 }),
+});
+
+/** Rows with the same columns: a key, a person, or both. */
+const list = fc.record({
+  names: fc.constantFrom("subject", "person", "both"),
+  hasRoles: fc.boolean(),
+  hasDates: fc.boolean(),
+  rows: fc.array(
+    fc.record({ subject, type, roles, start, end, id: fc.option(id) }),
+    { minLength: 1, maxLength: 4 },
+  ),
+}).map(({ hasDates, hasRoles, names, rows }): readonly DesiredRelationship[] =>
+  rows.map((row, at) => ({
+    ...(names === "person" ? {} : { subject: row.subject }),
+    ...(names === "subject" ? {} : { person: personOf(row.subject) }),
+    type: row.type,
+    ...(row.id === null ? {} : { relationship_id: row.id }),
+    ...(hasRoles ? { roles: row.roles } : {}),
+    ...(hasDates ? { valid_from: row.start, valid_until: row.end } : {}),
+    row: at + 2,
+  }))
+);
+const options = fc.record({
+  prune: fc.boolean(),
+  retroactive: fc.boolean(),
+  types: fc.option(fc.array(type, { minLength: 1 }), { nil: undefined }),
+});
+
+/** Returns the events of a history, in which a relationship keeps its subject. */
+function historyOf(
+  all: readonly (typeof past extends fc.Arbitrary<infer T> ? T : never)[],
+) {
+  const subjects = new Map<string, string>();
+  return all.flatMap((each): EventDraft[] => {
+    const { id: relationship_id, type: relationship_type, roles } = each;
+    const subject = subjects.get(relationship_id) ?? each.subject;
+    subjects.set(relationship_id, subject);
+    const metadata = subject === firstKey(subject)
+      ? {}
+      : { metadata: { same_person_as: firstKey(subject) } };
+    return [
+      {
+        event_type: "relationship.upsert",
+        ...{ relationship_id, subject, relationship_type, roles, ...metadata },
+        ...{ valid_from: each.start, valid_until: each.end },
+      },
+      ...each.reason === null ? [] : [
+        {
+          event_type: "relationship.revoke",
+          ...{ relationship_id, reason_code: each.reason },
+        } as const,
+      ],
+    ];
+  });
+}
+
+/** The drafts as events, one a day. */
+const eventsOf = (drafts: readonly EventDraft[], from: number) =>
+  drafts.map((draft, at) => ({
+    ...{ relationship_id: `new-${from + at}`, roles: [], issuer: ISSUER },
+    ...{ valid_from: null, valid_until: null, effective_at: day(20) },
+    ...{ issued_at: from === 0 ? day(1 + at) : NOW.toISOString() },
+    ...draft,
+  })) as unknown as SigEvent[];
+
+/** What the rule of readmission needs to know, straight from the events. */
+function standing(feed: readonly SigEvent[]) {
+  const holder = new Map<string, string>();
+  const active = new Map<string, { person: string; isEffective: boolean }>();
+  const lastReason = new Map<string, string>();
+  for (const event of feed) {
+    const { relationship_id: id } = event;
+    if (isUpsert(event)) {
+      holder.set(id, event.subject);
+      const isEffective = event.valid_until === null;
+      active.set(id, { person: personOf(event.subject), isEffective });
+    } else if (isRevoke(event)) {
+      active.delete(id);
+      lastReason.set(personOf(holder.get(id)!), event.reason_code);
+    }
+  }
+  const hasAccess = (person: string) =>
+    active.values().some((each) => each.person === person && each.isEffective);
+  return {
+    isOffboarded: (person: string) =>
+      !hasAccess(person) && lastReason.has(person) &&
+      lastReason.get(person) !== "superseded",
+  };
+}
+
+Deno.test("no plan without --readmit admits a person who was offboarded, and applying a list twice changes nothing", () => {
+  const seen = { refused: 0, passed: 0, planned: 0, ambiguous: 0 };
+  fc.assert(
+    fc.property(
+      fc.array(past, { maxLength: 6 }),
+      list,
+      options,
+      fc.constantFrom<readonly PersonKey[]>([], FILE),
+      (past, rows, how: PlanOptions, file) => {
+        const feed = eventsOf(historyOf(past), 0);
+        const withFile = (events: readonly SigEvent[]) =>
+          withPeople(published(events), file);
+        const before = withFile(feed);
+        const all = { ...how, now: NOW };
+        let plan;
+        try {
+          plan = planChanges(before, rows, all);
+        } catch (error) {
+          // Contradictions are tested elsewhere.
+          assert(isSigError(error), String(error));
+          return;
+        }
+        seen.planned++;
+        const joined = joinPeople(before, keysIn(rows));
+        const drafts = planDrafts(plan, joined, "other");
+        // Without a people file, nobody knows who has a key that is new.
+        const inFeed = new Set(feed.map((event) => event.subject));
+        const admitted = new Set(
+          drafts.flatMap((draft) =>
+            draft.event_type === "relationship.upsert" &&
+              (file.length > 0 || inFeed.has(draft.subject))
+              ? [personOf(draft.subject)]
+              : []
+          ),
+        );
+        const { isOffboarded } = standing(feed);
+        const isBack = [...admitted].some(isOffboarded);
+        try {
+          requireGuards(joined, drafts, {
+            now: NOW,
+            namesakes: true,
+            newRoles: ["r", "s"],
+          });
+          seen.passed++;
+          assert(!isBack, "admitted without --readmit");
+        } catch (error) {
+          if (!isSigError(error, "confirmation_required")) throw error;
+          if (isBack) seen.refused++;
+        }
+        const after = withFile([...feed, ...eventsOf(drafts, feed.length)]);
+        try {
+          assertEquals(planChanges(after, rows, all).changes, []);
+        } catch (error) {
+          // A list that gives one key a second relationship of a type may be
+          // refused then, which changes nothing.
+          if (!isSigError(error, "ambiguous_relationship")) throw error;
+          seen.ambiguous++;
+        }
+      },
+    ),
+    { numRuns: 4_000 },
+  );
+  assert(
+    seen.refused > 100 && seen.passed > 300 && seen.planned > 1_000 &&
+      seen.ambiguous < seen.planned / 100,
+    JSON.stringify(seen),
+  );
+});
