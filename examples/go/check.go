@@ -2,7 +2,10 @@
 // verifies every event, and prints "allow" (exit 0) or "deny" (exit 1). A fault is a message and
 // exit 2, never an answer. Sections are those of docs/protocol.md. Standard library only.
 //
-//	go run check.go DIRECTORY SUBJECT ROLE [INSTANT, default: now]
+//	go build check.go
+//	./check [--allow-insecure] DIRECTORY SUBJECT ROLE [INSTANT, default: now]
+//
+// --allow-insecure accepts an issuer of a closed network (§1.1). "go run" exits with 1, a deny, whatever happens.
 package main
 
 import (
@@ -310,12 +313,12 @@ func checkEvent(event object, did string, publicOnly bool, sequence int) {
 }
 
 // readMetadata returns identifier, public_only and the paths of key set and feed (§1.1, §1.2).
-func readMetadata(data []byte) (string, bool, string, string) {
+func readMetadata(data []byte, allowInsecure bool) (string, bool, string, string) {
 	meta := strictJSON(data, "invalid_metadata")
 	label := "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
-	good := matches("did:web:("+label+`\.)+`+label+`(%3A[1-9]\d{0,4})?`, meta["issuer"]) &&
-		!matches(`.*\.(\d+|local|localhost|internal)(%3A\d+)?`, meta["issuer"])
-	require(good, "invalid_metadata: issuer")
+	local := matches(`([^.]*|.*\.(\d+|local|localhost|internal))(%3A\d+)?`, meta["issuer"])
+	good := matches("did:web:("+label+`\.)*`+label+`(%3A[1-9]\d{0,4})?`, meta["issuer"])
+	require(good && (allowInsecure || !local), "invalid_metadata: issuer")
 	publicOnly, ok := meta["public_only"].(bool)
 	algorithms, _ := meta["algorithms_supported"].([]any)
 	eddsa := false
@@ -334,8 +337,8 @@ func readMetadata(data []byte) (string, bool, string, string) {
 }
 
 // replay returns the last upsert of each relationship, with its status (§4).
-func replay(root string) map[string]object {
-	did, publicOnly, keysPath, feedPath := readMetadata(read(root, ".well-known/sig.json", 1<<14))
+func replay(root string, allowInsecure bool) map[string]object {
+	did, publicOnly, keysPath, feedPath := readMetadata(read(root, ".well-known/sig.json", 1<<16), allowInsecure)
 	keys := readKeys(read(root, keysPath, 1<<18))
 	authorised := readAuthorised(read(root, ".well-known/did.json", 1<<16), did)
 	feed := read(root, feedPath, 1<<30)
@@ -387,15 +390,21 @@ func main() {
 			os.Exit(2)
 		}
 	}()
-	require(len(os.Args) == 4 || len(os.Args) == 5, "usage: check DIRECTORY SUBJECT ROLE [INSTANT]")
-	require(os.Args[2] != "", "invalid_identifier: the subject is empty")
+	words := os.Args[1:]
+	allowInsecure := len(words) > 0 && words[0] == "--allow-insecure"
+	if allowInsecure {
+		words = words[1:]
+	}
+	require(len(words) == 3 || len(words) == 4, "usage: check [--allow-insecure] DIRECTORY SUBJECT ROLE [INSTANT]")
+	require(words[1] != "", "invalid_identifier: the subject is empty")
+	require(words[2] != "", "invalid_requirement: the role is empty")
 	now := time.Now()
-	if len(os.Args) == 5 {
-		given, ok := instant(os.Args[4])
-		require(ok, "invalid_request: %s", os.Args[4])
+	if len(words) == 4 {
+		given, ok := instant(words[3])
+		require(ok, "invalid_request: %s", words[3])
 		now = given
 	}
-	if allows(replay(os.Args[1]), os.Args[2], os.Args[3], now) {
+	if allows(replay(words[0], allowInsecure), words[1], words[2], now) {
 		fmt.Println("allow")
 		return
 	}

@@ -3,7 +3,7 @@
  * options.
  */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import {
   hasProgram,
   isCi,
@@ -126,13 +126,84 @@ Deno.test("the readers in Python and Go agree with every vector", async (t) => {
     name: "Go",
     ignore: lacks("go"),
     fn: async () => {
-      const program = `${dir.path}/check`;
-      const source = new URL("examples/go/check.go", ROOT).pathname;
-      await runWell("go", ["build", "-o", program, source], {
-        env: { GOCACHE: `${dir.path}/cache`, GOFLAGS: "-mod=mod" },
-      });
-      compare(await askGo(words, program));
+      compare(await askGo(words, await buildGo(dir.path)));
     },
+  });
+});
+
+/** Builds the reader in Go. */
+async function buildGo(dir: string): Promise<string> {
+  const program = `${dir}/check`;
+  const source = new URL("examples/go/check.go", ROOT).pathname;
+  await runWell("go", ["build", "-o", program, source], {
+    env: { GOCACHE: `${dir}/cache`, GOFLAGS: "-mod=mod" },
+  });
+  return program;
+}
+
+Deno.test("the readers accept issuers of closed networks on request, and exit with 2 on every error", async (t) => {
+  await using dir = await tempFolder();
+  await unpackFeed(readFeedVector("history"), dir.path);
+  const history = `${dir.path}/history`;
+  const metadata = `${history}/.well-known/sig.json`;
+  const published = JSON.parse(await Deno.readTextFile(metadata));
+  const test = async (program: readonly [string, ...string[]]) => {
+    const [command, ...first] = program;
+    const ask = async (...words: string[]) => {
+      const ran = await run(command, [...first, ...words]);
+      return [ran.code, ran.stdout, /^no answer: \w+/.exec(ran.stderr)?.[0]];
+    };
+    const now = "2026-06-01T00:00:00Z";
+    for (
+      const host of [
+        ...["127.0.0.1%3A8080", "localhost%3A8080", "members", "a.internal"],
+      ]
+    ) {
+      const local = { ...published, issuer: `did:web:${host}` };
+      await Deno.writeTextFile(metadata, JSON.stringify(local));
+      const words = [history, "did:web:alice.example", "read", now];
+      const refused = [2, "", "no answer: invalid_metadata"];
+      assertEquals(await ask(...words), refused, host);
+      // The metadata is accepted; the events name another issuer.
+      const accepted = await ask("--allow-insecure", ...words);
+      assertEquals(accepted.slice(0, 2), [2, ""]);
+      assertNotEquals(accepted, refused, host);
+    }
+    for (
+      const words of [
+        [],
+        ["--allow-insecure"],
+        [history, "a"],
+        [history, "a", "b", now, "more"],
+        [history, "", "b"],
+        [history, "a", ""],
+        [history, "a", "b", "yesterday"],
+        ["/nowhere", "a", "b"],
+      ]
+    ) {
+      const [code, stdout, stderr = ""] = await ask(...words);
+      assertEquals([code, stdout], [2, ""], `${words}`);
+      assertMatch(String(stderr), /^no answer: \w+/);
+    }
+  };
+  await t.step({
+    name: "Python",
+    ignore: !HAS_PYTHON,
+    fn: async () => {
+      const source = new URL("examples/python/check.py", ROOT).pathname;
+      await test([PYTHON, source]);
+      // Without the library.
+      await Deno.mkdir(`${dir.path}/without/cryptography`, { recursive: true });
+      const ran = await run(PYTHON, [source, history, "a", "b"], {
+        env: { PYTHONPATH: `${dir.path}/without` },
+      });
+      assertEquals([ran.code, ran.stdout], [2, ""]);
+    },
+  });
+  await t.step({
+    name: "Go",
+    ignore: lacks("go"),
+    fn: async () => await test([await buildGo(dir.path)]),
   });
 });
 
