@@ -45,8 +45,9 @@ export async function evaluate(
   body: unknown,
   context: EvaluationContext,
 ) {
-  const { request, foreign } = plan(body, context, "");
-  return toDecision(await answerCheck(request, context), foreign, context);
+  const planned = plan(body, context, "");
+  const answer = await answerCheck(planned.request, context);
+  return toDecision(answer, planned, context);
 }
 
 /**
@@ -61,7 +62,7 @@ export async function evaluateBatch(
   evaluations: readonly unknown[],
   context: EvaluationContext & BatchExchange,
 ): Promise<readonly string[]> {
-  const foreign: (string | undefined)[] = [];
+  const plans: Plan[] = [];
   const decisions: boolean[] = [];
   const texts = await answerBatch(evaluations, {
     ...context,
@@ -71,11 +72,11 @@ export async function evaluateBatch(
         context,
         `/evaluations/${i}`,
       );
-      foreign[i] = planned.foreign;
+      plans[i] = planned;
       return planned.request;
     },
     toResult(answer, i) {
-      const decision = toDecision(answer, foreign[i], context);
+      const decision = toDecision(answer, plans[i]!, context);
       decisions[i] = decision.decision;
       return decision;
     },
@@ -115,6 +116,8 @@ interface Plan {
   readonly request: CheckRequest;
   /** Why no feed can list this subject; undefined if a feed can. */
   readonly foreign: string | undefined;
+  /** The members of the evaluation that had no part in the decision. */
+  readonly ignored: readonly "resource"[];
 }
 
 /** Parses an evaluation, without I/O. */
@@ -136,12 +139,13 @@ function plan(
       require: [{ key: "role", value: action.name }],
     },
     foreign: findForeignSubject(subject),
+    ignored: resource.type === "issuer" ? [] : ["resource"],
   };
 }
 
 function toDecision(
   answer: CheckAnswer,
-  foreign: string | undefined,
+  { foreign, ignored }: Plan,
   { decided }: Sources,
 ) {
   const { reasons_left_out, explain } = answer;
@@ -156,6 +160,7 @@ function toDecision(
     freshness: answer.freshness,
     continuity: answer.continuity,
     warnings: answer.warnings,
+    ...(ignored.length === 0 ? {} : { ignored }),
     ...(explain === undefined ? {} : { explain }),
   };
   if (foreign === undefined) {

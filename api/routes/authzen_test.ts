@@ -55,7 +55,11 @@ Deno.test("subject, action and resource are mapped", async () => {
   assertEquals(deny.context.reasons[0].code, "role_missing");
   const host = origin.slice("http://".length);
   for (const resource of [CLUSTER, { type: "issuer", id: host }]) {
-    assertEquals((await ask({ resource })).body.decision, true);
+    const { body } = await ask({ resource });
+    assertEquals(body.decision, true);
+    // A resource that only the caller knows has no part in the decision.
+    const isIgnored = resource === CLUSTER;
+    assertEquals(body.context.ignored, isIgnored ? ["resource"] : undefined);
   }
   // An issuer that is listed by DID and by host counts once.
   const twice = createApp({ issuers: [did, host], allowPrivate: true, now });

@@ -99,6 +99,9 @@ export const DECISION = z.strictObject({
       ).optional(),
     })).describe("The reasons of a deny; empty on `true`."),
     ...BASIS,
+    ignored: z.array(z.literal("resource")).describe(
+      'Members of the evaluation that had no part in the decision: `["resource"]` unless `resource.type` is `issuer`; else absent.',
+    ).optional(),
   }).describe("The basis of the decision."),
 }).meta({
   id: "Decision",
