@@ -257,7 +257,11 @@ export const EVALUATION_EXAMPLES: Examples = {
     },
     answer: {
       decision: true,
-      context: { ...PERMIT.context, matched_relationship_id: "bob-1" },
+      context: {
+        ...PERMIT.context,
+        matched_relationship_id: "bob-1",
+        ignored: ["resource"],
+      },
     },
   },
   other: {
