@@ -57,7 +57,7 @@ browserTest(
     const did = await createKey(laptop.page);
     await issuer.sig(
       ...["upsert", "--dir", "issuer", "--subject", did],
-      ...["--type", "employee", "--role", "deploy"],
+      ...["--type", "employee", "--role", "deploy", "--label", "Olga Berg"],
     );
     // With the keyboard only.
     const { page } = laptop;
@@ -108,7 +108,7 @@ browserTest(
     });
     await shows(
       phone.page.locator("#offer"),
-      ...["Another key of", "answer only if that key is yours", "deploy"],
+      ...["Another key of", "Olga Berg", "answer only if that key is yours"],
     );
     const other = await answerAndEnrol(phone.page, issuer);
     const who = JSON.parse(

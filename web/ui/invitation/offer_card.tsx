@@ -94,6 +94,9 @@ export function OfferCard(props: OfferProps) {
         of={{
           "Another key of": person !== undefined && (
             <>
+              {state.personName !== undefined && (
+                <strong>{visibleText(state.personName)}{" "}</strong>
+              )}
               <Did did={person} what="the did:key of the other key" />{" "}
               <span class="quiet">
                 (answer only if that key is yours: both get the same accounts)

@@ -24,6 +24,7 @@ import {
   readFiles,
   requireDocuments,
 } from "../explore/documents.ts";
+import { readChanges } from "../explore/ledger.ts";
 import { verifyDocuments } from "../explore/verify_documents.ts";
 
 /** Whether the invitation is known to be the issuer's. */
@@ -47,6 +48,11 @@ export type InvitationState =
   | {
     readonly at: "open";
     readonly trust: Trust;
+    /**
+     * The name that the issuer publishes for the person whose further key this
+     * is, if it does.
+     */
+    readonly personName?: string | undefined;
     /** The error if the browser failed to sign. */
     readonly error?: string;
     /** Why the opened files prove nothing. */
@@ -204,31 +210,36 @@ async function verifyBy(
   }
   try {
     await verifyInvitation(invitation, { issuer, keys, now });
-    await requireUnused(invitation, documents);
+    const personName = await requireUnused(invitation, documents);
+    return { at: "open", trust: { by }, personName };
   } catch (error) {
     return refused(error);
   }
-  return { at: "open", trust: { by } };
 }
 
 /**
  * Refuses an invitation that was used according to the feed (docs/protocol.md
- * §9.3). A feed that is missing or invalid is ignored.
+ * §9.3). A feed that is missing or invalid is ignored. Returns the name that
+ * the feed has for the person whose further key this is, if it does.
  */
 async function requireUnused(
-  { claims: { iss, jti } }: ParsedInvitation,
+  { claims: { iss, jti, same_person_as: person } }: ParsedInvitation,
   documents: Documents,
-): Promise<void> {
+): Promise<string | undefined> {
   const verified = await verifyDocuments(documents, { issuer: iss })
     .catch((error) => {
       if (error instanceof DocumentsError) return undefined;
       throw error;
     });
-  if (!verified?.report.valid) return;
+  if (!verified?.report.valid) return undefined;
   const use = verified.events.find(({ event }) =>
     event.event_id === `inv-${jti}`
   );
-  if (use === undefined) return;
+  if (use === undefined) {
+    return readChanges(verified.events).findLast(({ name, verified }) =>
+      name !== "" && verified.event.subject === person
+    )?.name;
+  }
   const { sequence, subject } = use.event;
   throw new SigError(
     "invitation_used",
