@@ -89,13 +89,12 @@ export function ChangeRow({ ledger, change, isNamed = true }: {
   const { sequence, issued_at, subject } = change.verified.event;
   return (
     <a class="row-link change-row" href={linkTo(ledger, "event", sequence)}>
-      <span class="row-title">
-        <span class="number">#{sequence}</span> {isNamed && (
-          <bdi>
-            <strong>{nameOf(change, subject)}</strong>
-          </bdi>
-        )}
-      </span>
+      <span class="number">#{sequence}</span>
+      {isNamed && (
+        <bdi class="row-title">
+          <strong>{nameOf(change, subject)}</strong>
+        </bdi>
+      )}
       <ChangeText change={change} />
       <span class="quiet row-end">
         <Time instant={issued_at} isShort />

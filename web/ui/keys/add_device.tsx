@@ -43,9 +43,9 @@ export function AddDevice({ keys, stored: { did }, issuer, isOpen }: {
     <Fold id="add-device" title="Add a device" class="card" isOpen={isOpen}>
       <div class="stack">
         <p>
-          Each device has a key of its own. {organization}{" "}
-          adds the new one to you: applications then know both keys as one
-          person. Do this on a device whose key {organization} knows.
+          Each device has a key of its own. If {organization}{" "}
+          adds the new one to you, applications know both keys as one person. Do
+          this on a device whose key {organization} knows.
         </p>
         <h2>1. Ask for a link</h2>
         <p>Send this to {organization}. It contains no secret.</p>
