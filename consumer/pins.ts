@@ -23,17 +23,23 @@ export {
   type AcknowledgeOptions,
   acknowledgePin,
   listPins,
+  type Nullable,
   type PinRecord,
   removePin,
   type ServedHistory,
   showPin,
 } from "./follow/manage_pins.ts";
 export type {
+  KeyAdded,
   PinAcknowledgement,
   PinIncident,
+  PinnedFeed,
   PinnedProof,
+  PinnedRecovery,
   Seen,
   SeenFeed,
   SeenProof,
+  Served,
+  Thumbprints,
 } from "./memory/pin.ts";
 export { openPinStore, type PinStore } from "./memory/open_pin_store.ts";

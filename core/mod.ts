@@ -151,6 +151,7 @@ export {
 export {
   type AskedRequirement,
   type AskedRequirements,
+  type OneOf,
   parseRequirement,
   parseRequirements,
   type Requirement,

@@ -13,6 +13,12 @@ export {
   type RelationshipChange,
 } from "./plan/plan_drafts.ts";
 export { joinPeople, keysIn } from "./plan/list_rows.ts";
-export { PeopleHistory } from "./plan/people_history.ts";
+export {
+  type Admission,
+  type Gap,
+  PeopleHistory,
+  type Start,
+  type StartOptions,
+} from "./plan/people_history.ts";
 export { activeOfPerson, historyOf, withPeople } from "./plan/published.ts";
 export { readPlan } from "./plan/read_plan.ts";

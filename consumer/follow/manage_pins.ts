@@ -6,6 +6,7 @@ import { encodeBase64 } from "@sig/jose/proofs";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { PinKeeper } from "../memory/keeper.ts";
 import {
+  type KeyAdded,
   type KnownPin,
   type PinAcknowledgement,
   type PinIncident,
@@ -29,7 +30,8 @@ import { refreshIssuer } from "./observe.ts";
 import { FollowedIssuer, type Found, timeOf } from "./reading.ts";
 import { readFeed } from "./refresh.ts";
 
-type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
+/** A type whose members can be null. */
+export type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
 
 /**
  * A pin with its incident, as `sig pin show` prints it. The members of the feed
@@ -52,7 +54,7 @@ export interface PinRecord
   /** The remembered recovery key; null if none is published. */
   readonly recovery: PinnedRecovery | null;
   /** Keys that first signed while no proof was remembered. */
-  readonly key_added: KnownPin["key_added"];
+  readonly key_added: readonly KeyAdded[];
   /** The unresolved contradiction; null if there is none. */
   readonly incident: PinIncident | null;
   /**

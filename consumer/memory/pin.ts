@@ -113,6 +113,14 @@ export interface PinAcknowledgement {
   readonly code: string | null;
 }
 
+/** A key that first signed while no proof was remembered. */
+export interface KeyAdded {
+  /** The key. */
+  readonly kid: string;
+  /** When its events were first read (RFC 3339). */
+  readonly at: string;
+}
+
 /** What every known pin has. */
 interface PinBase {
   /** The issuer's DID. */
@@ -128,7 +136,7 @@ interface PinBase {
   /** Null if the issuer has published no recovery key. */
   readonly recovery: PinnedRecovery | null;
   /** Keys that first signed while no proof was remembered. */
-  readonly key_added: readonly { readonly kid: string; readonly at: string }[];
+  readonly key_added: readonly KeyAdded[];
   /**
    * The code of the last contradiction that was not acknowledged, ended or not:
    * every answer then has the warning `history_was_inconsistent`.

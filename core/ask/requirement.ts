@@ -32,7 +32,7 @@ export type AskedRequirement =
   }>;
 
 /** An object with exactly one of these members. */
-type OneOf<T> = {
+export type OneOf<T> = {
   [K in keyof T]: Pick<T, K> & { readonly [O in Exclude<keyof T, K>]?: never };
 }[keyof T];
 

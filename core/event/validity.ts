@@ -8,7 +8,9 @@ import {
 
 /** The half-open period `[valid_from, valid_until)`; null is no bound. */
 export interface Period {
+  /** The start, included. */
   readonly valid_from?: string | null | undefined;
+  /** The end, excluded. */
   readonly valid_until?: string | null | undefined;
 }
 

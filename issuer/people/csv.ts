@@ -82,6 +82,7 @@ function parseRecords(input: string, separator: string) {
   }
 }
 
+/** Returns the separator that the header of a CSV text has most often. */
 export function separatorOf(text: string): string {
   const first = text.slice(0, text.search(/[\r\n]|$/)).replace(/"[^"]*"/g, "");
   const count = (separator: string) => first.split(separator).length;

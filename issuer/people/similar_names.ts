@@ -27,10 +27,12 @@ export function appearance(name: string): string {
 export class SimilarNames {
   readonly #names = new Map<string, Set<string>>();
 
+  /** Creates the set with these names. */
   constructor(names: Iterable<string> = []) {
     for (const name of names) this.add(name);
   }
 
+  /** Adds a name. */
   add(name: string): void {
     const key = appearance(name);
     const names = this.#names.get(key);

@@ -71,6 +71,8 @@ export class PeopleHistory {
   >;
 
   /**
+   * Reads the relationships and endings of a feed.
+   *
    * @param now The time at which relationships are effective (default: the
    * validity does not count).
    */

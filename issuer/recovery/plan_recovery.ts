@@ -50,7 +50,9 @@ export interface RecoveryRequest {
 
 /** An event of the feed, and the key that signed it. */
 export interface SignedEvent {
+  /** The event. */
   readonly event: SigEvent;
+  /** The key. */
   readonly kid: string;
 }
 
@@ -74,7 +76,9 @@ export interface RecoveryPlan {
 
 /** A draft, and what its `event_id` is derived from. */
 export interface NamedDraft {
+  /** The draft, without an `event_id`. */
   readonly draft: EventDraft;
+  /** The text from which its `event_id` is derived. */
   readonly name: string;
 }
 

@@ -95,7 +95,7 @@ export function OfferCard(props: OfferProps) {
           "Another key of": person !== undefined && (
             <>
               {state.personName !== undefined && (
-                <strong>{visibleText(state.personName)}{" "}</strong>
+                <strong>{visibleText(state.personName)}</strong>
               )}
               <Did did={person} what="the did:key of the other key" />{" "}
               <span class="quiet">
