@@ -55,9 +55,9 @@ const ANSWERED:
       '"explain": {',
       '"effective_status": "active"',
     ]],
-    [`${CHECK} --require role=x,y --explain --format text`, 1, [
+    [`${CHECK} --require relationship_id=x --explain --format text`, 1, [
       "r1: active (seq=1)",
-      "does not meet role=x,y",
+      "does not meet relationship_id=x",
     ]],
     ["dump-state $D/acme --status active", 0, [
       '{\n  "issuer": "did:web:acme.example",\n  "last_sequence": 3,\n  "by_relationship_id": {\n    "r1": {',

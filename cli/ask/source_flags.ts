@@ -162,6 +162,50 @@ export function timeOf(
   return { at, asOf };
 }
 
+/** Returns the times of a question as a report repeats them. */
+export function askedTime({ at, asOf }: ParsedTime): {
+  readonly at: string | null;
+  readonly as_of: number | string | null;
+} {
+  const as_of = typeof asOf === "object" ? asOf.text : asOf;
+  return { at: at?.text ?? null, as_of: as_of ?? null };
+}
+
+/**
+ * Returns the keys that `--subject` means: all of a person's, or the one key;
+ * undefined without the flag.
+ */
+export function keysOf(
+  call: Call<{ readonly subject: string | undefined }>,
+): readonly string[] | undefined {
+  const { subject } = call.flags;
+  if (subject === undefined) return undefined;
+  const keys = call.found?.("subject")?.keys.map((key) => key.subject);
+  return keys ?? [subject];
+}
+
+/**
+ * Asks about each key of the person that `--subject` names, the oldest first.
+ * Returns the first answer that allows, else that of the newest key in the
+ * feed.
+ */
+export async function askEachKey<T>(
+  call: Call<{ readonly subject: string | undefined }>,
+  ask: (subject: string) => Promise<T>,
+  isAllowed: (answer: T) => boolean,
+): Promise<T> {
+  const { subject = "" } = call.flags;
+  const keys = call.found?.("subject")?.keys ?? [];
+  const newest = keys.findLast(({ since }) => since > 0) ?? keys.at(-1);
+  let last: T | undefined;
+  for (const key of keys) {
+    const answer = await ask(key.subject);
+    if (isAllowed(answer)) return answer;
+    if (key === newest) last = answer;
+  }
+  return last ?? await ask(subject);
+}
+
 /**
  * Reads the people of a source from the file of `--people`, else from the
  * source's directory.
@@ -375,22 +419,3 @@ export function describeUnknownSubject(subject: string): string {
     ? said
     : `${said}, which is not a DID: did you mean did:web:${subject}?`;
 }
-
-/**
- * Writes {@linkcode describeUnknownSubject} to a terminal after an empty list.
- * A program expects nothing on stderr.
- */
-export function warnUnknown(call: Output, name: UnknownName): void {
-  if (!call.io.isTerminal("stderr")) return;
-  warn(
-    call,
-    "subject" in name
-      ? describeUnknownSubject(name.subject)
-      : `no event is about relationship ${quote(name.relationshipId)}`,
-  );
-}
-
-/** The subject or relationship that a list was filtered by. */
-type UnknownName =
-  | { readonly subject: string }
-  | { readonly relationshipId: string };

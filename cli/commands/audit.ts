@@ -1,20 +1,27 @@
 import type { VerifiedIssuer } from "@sig/consumer";
-import { parseTimestamp } from "@sig/core";
+import { parseTimestamp, personOf } from "@sig/core";
 import { folder, optional } from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
-import { timestamp, timestampThrough } from "../command_line/values.ts";
+import { did, timestamp, timestampThrough } from "../command_line/values.ts";
 import { describeFields, differingFields } from "../output/changes.ts";
-import { csvOf, pageOf } from "../output/report.ts";
-import { type TableColumn, writeTable } from "../output/table.ts";
-import { safe, toSecond, writeJson } from "../output/write.ts";
+import {
+  csvOf,
+  pageOf,
+  REPORT_FLAGS,
+  type ReportValues,
+} from "../output/report.ts";
+import { shortDid, type TableColumn, writeTable } from "../output/table.ts";
+import { safe, toSecond, writeJson, writeWarnings } from "../output/write.ts";
 import {
   ChangeList,
   changesBetween,
   type DatedChange,
 } from "../ask/change_list.ts";
+import { neverSeen } from "../ask/never_seen.ts";
 import type { People } from "@sig/issuer/people";
 import { nameIn, PEOPLE_FLAG } from "../people/people.ts";
 import {
+  keysOf,
   peopleOf,
   type PolicyValues,
   sourceCommand,
@@ -30,6 +37,8 @@ interface AuditReport {
   readonly from: string | null;
   /** The end, inclusive; null for an empty feed. */
   readonly to: string | null;
+  /** The person or key asked about; absent for all. */
+  readonly subject?: string;
   readonly entries: readonly AuditEntry[];
 }
 
@@ -43,9 +52,16 @@ interface AuditEntry extends DatedChange {
 
 /** `sig audit` */
 export const audit = sourceCommand({
-  description:
-    "Reports what came to be known after --from, up to and including --to. Default of\n--from: the beginning of the feed; of --to: its latest time, so that the same\nfeed gives the same bytes at any time. Times are those that the issuer states\n(issued_at). An event that is dated before an earlier one counts from the time of\nthat one, and is marked, as are ends that are dated back. Validity that begins or\nends by itself is reported as well.",
+  description: `
+    Reports what came to be known after --from, up to and including --to. Default of
+    --from: the beginning of the feed; of --to: its latest time, so that the same
+    feed gives the same bytes at any time. Times are those that the issuer states
+    (issued_at). An event that is dated before an earlier one counts from the time of
+    that one, and is marked, as are ends that are dated back. Validity that begins or
+    ends by itself is reported as well.`,
+  subjects: "person",
   flags: {
+    subject: optional(did, "only changes of this person or key"),
     from: optional(timestamp, "only what was not known at that time"),
     to: optional(timestampThrough, "only what was known at that time"),
     evidence: optional(
@@ -53,6 +69,7 @@ export const audit = sourceCommand({
       "write an evidence file for each line to this folder; needs proofs",
     ),
     ...PEOPLE_FLAG,
+    ...REPORT_FLAGS,
   },
   formats: ["csv", "html"],
   examples: [
@@ -61,7 +78,8 @@ export const audit = sourceCommand({
     "sig audit ./acme.example --format html --evidence evidence > audit.html",
   ],
   async run(call, source) {
-    const { from, to } = call.flags;
+    const { from, subject, to } = call.flags;
+    const subjects = keysOf(call);
     const people = await peopleOf(call, source);
     const list = new ChangeList();
     const changes: DatedChange[] = [];
@@ -71,20 +89,26 @@ export const audit = sourceCommand({
     });
     const { issuer, state } = verified;
     const until = to?.instant ?? parseTimestamp(list.knownUntil);
-    const found = until === undefined
+    const all = until === undefined
       ? []
       : changesBetween([...changes, ...list.open(until)], from?.instant, until);
+    const found = all.filter((each) =>
+      subjects?.includes(each.subject) ?? true
+    );
     const folder = call.flags.evidence;
     const report: AuditReport = {
       issuer,
       last_sequence: state.last_sequence,
       from: from?.text ?? null,
       to: to?.text ?? list.knownUntil,
+      ...subject !== undefined && { subject },
       entries: folder === undefined
         ? found
         : await writeEvidence(call, source, found, folder),
     };
-    writeReport(call, report, verified, people);
+    const linked = people.linked((each) => personOf(state, each));
+    writeReport(call, report, verified, linked);
+    writeWarnings(call, neverSeen(state, { subjects }));
     return 0;
   },
 });
@@ -138,14 +162,16 @@ const COLUMNS: readonly TableColumn[] = [
     colour: (kind) =>
       kind === "gained" ? "green" : kind === "lost" ? "red" : "yellow",
   },
-  ...["name", "subject", "type", "roles", "note", "relationship", "key"]
+  { title: "name" },
+  { title: "subject", short: shortDid },
+  ...["type", "roles", "note", "relationship", "key"]
     .map((title) => ({ title })),
   { title: "event" },
   { title: "evidence" },
 ];
 
 function writeReport(
-  call: Call,
+  call: Call<ReportValues>,
   report: AuditReport,
   { feed }: VerifiedIssuer,
   people: People,
@@ -157,7 +183,8 @@ function writeReport(
   if (ownFormat === "csv") {
     const hasEvidence = entries.some(({ evidence }) => evidence !== undefined);
     const more = hasEvidence ? ["evidence", "decision"] : [];
-    return io.stdout(csvOf([...CSV_COLUMNS, ...more], csvRows(report, people)));
+    const columns = [...CSV_COLUMNS, ...ASKED_COLUMNS, ...more];
+    return io.stdout(csvOf(columns, csvRows(report, people), call.flags));
   }
   const rows = entries.map((entry) => row(entry, people));
   const span = describeSpan(report);
@@ -190,10 +217,10 @@ function writeReport(
   }));
 }
 
-function describeSpan({ from, to }: AuditReport): string {
-  return `${from === null ? "from the beginning" : `after ${from}`} ${
-    to === null ? "on" : `until ${to}`
-  }`;
+function describeSpan({ from, subject, to }: AuditReport): string {
+  return `${subject === undefined ? "" : `${subject}, `}${
+    from === null ? "from the beginning" : `after ${from}`
+  } ${to === null ? "on" : `until ${to}`}`;
 }
 
 function row(entry: AuditEntry, people: People): readonly string[] {
@@ -259,6 +286,7 @@ const CSV_COLUMNS = [
   "time",
   "what",
   "cause",
+  "person",
   "name",
   "subject",
   "relationship_id",
@@ -277,8 +305,14 @@ const CSV_COLUMNS = [
   "known_at",
 ];
 
+/** The question, in every row. */
+const ASKED_COLUMNS = [
+  ...["asked_subject", "asked_role", "asked_type", "asked_at", "asked_as_of"],
+  ...["asked_from", "asked_to"],
+];
+
 function csvRows(
-  { entries }: AuditReport,
+  { entries, from, subject = "", to }: AuditReport,
   people: People,
 ): readonly (readonly string[])[] {
   return entries.map((entry) => {
@@ -288,6 +322,7 @@ function csvRows(
       entry.at,
       entry.kind,
       entry.cause,
+      people.named(entry.subject).person ?? "",
       nameIn(people, entry.subject),
       entry.subject,
       entry.relationship_id,
@@ -304,6 +339,7 @@ function csvRows(
       entry.event_id,
       entry.kid,
       entry.known_at,
+      ...[subject, "", "", "", "", from ?? "", to ?? ""],
       ...(evidence === undefined ? [] : [evidence.file, evidence.decision]),
     ];
   });

@@ -22,7 +22,9 @@ import {
   writeJson,
   writeWarnings,
 } from "../output/write.ts";
+import { neverSeen } from "../ask/never_seen.ts";
 import {
+  askEachKey,
   describeUnknownSubject,
   MISTAKEN_SIG,
   POLICY_FLAGS,
@@ -76,10 +78,16 @@ export const check = typedCommand({
     "sig check --sig acme.example --sig partner.example --subject did:web:alice.example --require role=deploy",
   ],
   async run(call) {
-    const { explain, sig: sources, subject } = call.flags;
+    const { explain, sig: sources } = call.flags;
     const require = parseRequirements(call.flags.require);
-    const question = { subject, require, ...timeOf(call.flags), explain };
-    const all = await checkSources(call, sources, question).catch((error) => {
+    const question = { require, ...timeOf(call.flags), explain };
+    const ask = (subject: string) =>
+      checkSources(call, sources, { subject, ...question });
+    const all = await askEachKey(
+      call,
+      ask,
+      ({ decision }) => decision === "allow",
+    ).catch((error) => {
       // The JSON error includes the answers already.
       const { answers } = isSigError(error) ? error.context : {};
       if (answers !== undefined && call.format === "text") {
@@ -87,7 +95,10 @@ export const check = typedCommand({
       }
       throw error;
     });
-    const [only] = sources.length === 1 ? all.answers : [];
+    const [answer] = sources.length === 1 ? all.answers : [];
+    const only = answer !== undefined && "decision" in answer
+      ? await withNeverSeen(call, sources[0]!, answer)
+      : answer;
     if (call.format === "json") writeJson(call.io, only ?? all);
     else if (only !== undefined && "decision" in only) {
       writeAnswer(call, only, sources[0]!);
@@ -95,6 +106,40 @@ export const check = typedCommand({
     return all.decision === "allow" ? 0 : 1;
   },
 });
+
+/** Largest feed that is read again to explain a deny. */
+const MAX_EXPLAINED_EVENTS = 50_000;
+
+/**
+ * Adds a warning for each word of the question that the feed has never had, if
+ * the whole feed was read: a misspelt role denies, as an unknown one does.
+ */
+async function withNeverSeen(
+  call: AskingCall,
+  source: string,
+  answer: CheckAnswer,
+): Promise<CheckAnswer> {
+  if (
+    answer.decision === "allow" || answer.proof !== null ||
+    answer.last_sequence > MAX_EXPLAINED_EVENTS
+  ) return answer;
+  const { verifyIssuer } = await import("@sig/consumer");
+  const { state } = await withMemory(call, source, {
+    remembered: async (consumer) => (await consumer.observe(source)).verified,
+    plain: verifyIssuer,
+  });
+  const wordsOf = (key: string) =>
+    answer.requirements.flatMap((each) => each.key === key ? each.value : []);
+  const found = neverSeen(state, {
+    subjects: [answer.subject],
+    roles: wordsOf("role"),
+    types: wordsOf("relationship"),
+  });
+  return {
+    ...answer,
+    warnings: [...answer.warnings, ...found].slice(0, MAX_ANSWER_WARNINGS),
+  };
+}
 
 /**
  * Checks all sources. Allows if any source allows, even if others fail; denies
@@ -204,7 +249,9 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   if (answer.matched_relationship_id !== null) {
     io.stdout(`  by relationship ${safe(answer.matched_relationship_id)}\n`);
   }
-  for (const reason of answer.reasons) io.stdout(`  ${describe(reason)}\n`);
+  for (const reason of answer.reasons) {
+    io.stdout(`  ${describeReason(reason)}\n`);
+  }
   if (!allow && io.isTerminal("stdout")) {
     // Suggests a command that explains the answer.
     const next = isUnknown
@@ -214,7 +261,8 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   }
   // A misspelt subject is denied like an unknown subject, so a warning points
   // it out.
-  if (isUnknown && !isDid(answer.subject)) {
+  const isWarned = answer.warnings.some(({ code }) => code === "never_seen");
+  if (isUnknown && !isWarned && !isDid(answer.subject)) {
     warn(call, describeUnknownSubject(answer.subject));
   }
   if (answer.explain === undefined) return;
@@ -234,7 +282,8 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   io.stdout(`  to keep this with its proof: ${safe(words.join(" "))}\n`);
 }
 
-function describe(reason: Reason): string {
+/** Returns a reason of a deny as text. */
+export function describeReason(reason: Reason): string {
   const words: string[] = [reason.code];
   if (reason.relationship_id !== undefined) {
     words.push(

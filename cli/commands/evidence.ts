@@ -2,7 +2,13 @@ import { formatInstant, instantOf, isSigError } from "@sig/core";
 import type { Evidence, VerifiedEvidence } from "@sig/consumer";
 import { file, optional, required, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
-import { did, source, textOf, timestamp } from "../command_line/values.ts";
+import {
+  did,
+  sequence,
+  source,
+  textOf,
+  timestamp,
+} from "../command_line/values.ts";
 import { writeLines } from "../output/fields.ts";
 import {
   colour,
@@ -12,6 +18,7 @@ import {
   writeResult,
 } from "../output/write.ts";
 import {
+  askEachKey,
   INSECURE_FLAG,
   MISTAKEN_SIG,
   SOURCE_HELP,
@@ -30,6 +37,10 @@ export const evidenceMake = typedCommand({
     subject: required(did, "subject of the question"),
     ...REQUIRE_FLAG,
     at: optional(timestamp, "as it was true at that time (default: now)"),
+    "as-of": optional(
+      sequence,
+      "as it was known after that event (default: the checkpoint's last)",
+    ),
     out: optional(file, "a new file, instead of standard output"),
     ...INSECURE_FLAG,
   },
@@ -37,19 +48,26 @@ export const evidenceMake = typedCommand({
     "sig evidence make --sig acme.example --subject did:web:alice.example --require role=deploy --out alice.json",
   ],
   async run(call) {
-    const { io, flags: { sig, subject, require, at, out } } = call;
+    const { io, flags: { sig, require, at, out } } = call;
     const { makeEvidence } = await import("@sig/consumer");
     const instant = at?.text ?? formatInstant(instantOf(io.now()));
-    const question = { subject, require, at: instant };
-    const evidence = await withSource(
+    const evidence = await askEachKey(
       call,
-      sig,
-      (location, options) => makeEvidence(location, question, options),
+      (subject) =>
+        withSource(call, sig, (location, options) => {
+          const as_of = call.flags["as-of"];
+          const question = {
+            ...{ subject, require, at: instant },
+            ...as_of !== undefined && { as_of },
+          };
+          return makeEvidence(location, question, options);
+        }),
+      ({ answer }) => answer.decision === "allow",
     );
     if (out === undefined) writeJson(io, evidence);
     else {
       await io.createFile(out, `${JSON.stringify(evidence)}\n`);
-      const { answer } = evidence;
+      const { answer, question: { subject } } = evidence;
       const said = `${answer.decision}  ${safe(subject)}, see ${safe(out)}\n`;
       writeResult(call, { out, answer }, said);
     }
@@ -120,8 +138,14 @@ async function readKey(text: string) {
 function jsonOf(verified: VerifiedEvidence) {
   const { evidence, kid, vkey, signed_at } = verified;
   const { issuer, question, answer } = evidence;
-  return { sound: true, issuer, question, answer, kid, vkey, signed_at };
+  return {
+    ...{ sound: true, issuer, question, answer, kid, vkey, signed_at },
+    note: ISSUERS_OWN,
+  };
 }
+
+/** No proof shows that an event was published at the time that it states. */
+const ISSUERS_OWN = "dates are the issuer's own statements";
 
 function write({ io }: Output, verified: VerifiedEvidence): void {
   const { evidence, kid, vkey, signed_at } = verified;
@@ -137,5 +161,6 @@ function write({ io }: Output, verified: VerifiedEvidence): void {
     ["lines", `${lines.length}, of ${as_of} events`],
     ["checkpoint", `signed by ${kid}, ${signed_at ?? "without a time"}`],
     ["key", vkey],
+    ["dates", ISSUERS_OWN],
   ], 12);
 }

@@ -4,36 +4,41 @@ import {
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { VerifiedEvent } from "@sig/consumer";
 import { did, id, sequence } from "../command_line/values.ts";
-import { type TableColumn, writeTable } from "../output/table.ts";
+import { shortDid, type TableColumn, writeTable } from "../output/table.ts";
 import {
   type Colour,
   type Output,
   safe,
   toSecond,
+  warn,
   writeWarnings,
 } from "../output/write.ts";
 import type { People } from "@sig/issuer/people";
 import { nameIn, PEOPLE_FLAG } from "../people/people.ts";
 import { duration, optional, toggle } from "@sig/api/program";
 import {
+  keysOf,
   peopleOf,
   sourceCommand,
-  warnUnknown,
   withMemory,
 } from "../ask/source_flags.ts";
 import { watchSource } from "./watch.ts";
 import { ChangeList } from "../ask/change_list.ts";
+import { neverSeen } from "../ask/never_seen.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig log` */
 export const log = sourceCommand({
-  description:
-    "With --format json each line is one event as JSON.\nNothing is printed unless the whole feed is valid.",
+  description: `
+    With --format json each line is one event as JSON.
+    Nothing is printed unless the whole feed is valid.
+    --subject also takes the fingerprint of a key, as sshd logs it: SHA256:…`,
   subjects: "person",
   flags: {
-    subject: optional(did, "only events about this subject"),
+    subject: optional(did, "only events about this person or key"),
     "relationship-id": optional(id, "only events of this relationship"),
     from: optional(sequence, "only events from this sequence on"),
     follow: toggle("continue with new events until stopped"),
@@ -47,12 +52,15 @@ export const log = sourceCommand({
     "sig log acme.example --follow",
   ],
   async run(call, source) {
-    const { from = 1, interval: intervalMs, subject } = call.flags;
+    const { from = 1, interval: intervalMs } = call.flags;
     const id = call.flags["relationship-id"];
     const { verifyIssuer } = await import("@sig/consumer");
     const people = await peopleOf(call, source);
     let events: LoggedEvent[] = [];
-    const found = { subject: false, relationship: false };
+    const subjects = keysOf(call);
+    const isAbout = subjects && await subjectFilter(subjects);
+    /** Subjects that the filter found, and whether it found the relationship. */
+    const found = { subjects: new Set<string>(), relationship: false };
     let changes = new ChangeList();
     const result = await withMemory(call, source, {
       remembered: (consumer) => consumer.verify(source),
@@ -68,18 +76,18 @@ export const log = sourceCommand({
       // The last change is the event's; the earlier ones are starts and ends of
       // validity.
       const effect = changes.add({ event, kid }).at(-1)?.kind ?? "";
-      if (subject !== undefined && event.subject !== subject) return;
-      found.subject = true;
+      if (isAbout?.(event.subject) === false) return;
+      found.subjects.add(event.subject);
       if (id !== undefined && event.relationship_id !== id) return;
       found.relationship = true;
       if (event.sequence >= from) events.push([event, effect]);
     }
     writeWarnings(call, result.warnings, result.source);
     writeEvents(call, events, people);
-    if (subject !== undefined && !found.subject) {
-      warnUnknown(call, { subject });
+    if (subjects !== undefined && found.subjects.size === 0) {
+      writeWarnings(call, neverSeen(result.state, { subjects }));
     } else if (id !== undefined && !found.relationship) {
-      warnUnknown(call, { relationshipId: id });
+      warn(call, `never_seen: no event is about relationship ${quote(id)}`);
     }
     if (!call.flags.follow) return 0;
     const seen = result.state.last_sequence;
@@ -98,6 +106,31 @@ export const log = sourceCommand({
     return 0;
   },
 });
+
+/** Matches the fingerprint of an OpenSSH key. */
+const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
+
+/** Returns a filter of subjects: these, or the key with this fingerprint. */
+async function subjectFilter(
+  subjects: readonly string[],
+): Promise<(subject: string) => boolean> {
+  const [wanted = ""] = subjects;
+  if (!FINGERPRINT.test(wanted)) return (subject) => subjects.includes(subject);
+  const { didKeyToJwk, jwkToSshKey } = await import("@sig/jose");
+  const { createSha256 } = await import("@sig/jose/proofs");
+  const sha256 = createSha256();
+  const known = new Map<string, boolean>();
+  return (subject) => {
+    if (!subject.startsWith("did:key:")) return false;
+    const before = known.get(subject);
+    if (before !== undefined) return before;
+    const [, blob = ""] = jwkToSshKey(didKeyToJwk(subject)).split(" ");
+    const digest = sha256(Uint8Array.fromBase64(blob));
+    const is = `SHA256:${digest.toBase64({ omitPadding: true })}` === wanted;
+    known.set(subject, is);
+    return is;
+  };
+}
 
 /** An event and its effect on the relationship. */
 type LoggedEvent = readonly [event: SigEvent | UnknownEvent, effect: string];
@@ -129,7 +162,9 @@ function writeEvents(
 const COLUMNS: readonly TableColumn[] = [
   ...["", ""].map((title) => ({ title })),
   { title: "", colour: (effect) => EFFECT_COLOURS[effect] },
-  ...Array.from({ length: 7 }, () => ({ title: "" })),
+  ...["", "", ""].map((title) => ({ title })),
+  { title: "", short: shortDid },
+  ...["", "", ""].map((title) => ({ title })),
 ];
 
 const EFFECT_COLOURS: { readonly [effect: string]: Colour } = {

@@ -10,6 +10,7 @@ import {
   dumpState as dump,
   EFFECTIVE_STATUSES,
   type FeedState,
+  formatInstant,
   instantOf,
   type ParsedTime,
   parseTimestamp,
@@ -20,11 +21,17 @@ import {
 } from "@sig/core";
 import type { VerifiedIssuer } from "@sig/consumer";
 import { duration, oneOf, optional, required } from "@sig/api/program";
+import { neverSeen } from "../ask/never_seen.ts";
 import { typeFlag } from "../issue/flags.ts";
 import type { Call } from "../command_line/command.ts";
 import { did, role } from "../command_line/values.ts";
-import { csvOf, pageOf } from "../output/report.ts";
-import { type TableColumn, writeTable } from "../output/table.ts";
+import {
+  csvOf,
+  pageOf,
+  REPORT_FLAGS,
+  type ReportValues,
+} from "../output/report.ts";
+import { shortDid, type TableColumn, writeTable } from "../output/table.ts";
 import {
   counted,
   type Output,
@@ -33,17 +40,19 @@ import {
   statusColour,
   toSecond,
   writeJson,
+  writeWarnings,
 } from "../output/write.ts";
 import type { People } from "@sig/issuer/people";
-import { nameIn, PEOPLE_FLAG } from "../people/people.ts";
+import { byName, nameIn, PEOPLE_FLAG } from "../people/people.ts";
 import {
+  askedTime,
+  keysOf,
   peopleOf,
   readState,
   sourceCommand,
   TIME_FLAGS,
   timeOf,
   verifySource,
-  warnUnknown,
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
@@ -52,7 +61,7 @@ export const dumpState = sourceCommand({
   subjects: "person",
   flags: {
     ...TIME_FLAGS,
-    subject: optional(did, "only relationships about this subject"),
+    subject: optional(did, "only relationships of this person or key"),
     status: optional(
       oneOf(...EFFECTIVE_STATUSES),
       "only relationships with this effective status",
@@ -66,30 +75,54 @@ export const dumpState = sourceCommand({
     "sig dump-state ./acme.example --as-of 3 --status active",
   ],
   async run(call, source) {
-    const { status, subject } = call.flags;
+    const { status } = call.flags;
     const time = timeOf(call.flags);
     const { state } = await readState(call, source, time);
-    const now = call.io.now();
-    const found = dump(state, { ...time, subject, status, now });
+    const subjects = keysOf(call);
+    const whole = dump(state, { ...time, status, now: call.io.now() });
+    const found = subjects === undefined ? whole : {
+      ...whole,
+      by_relationship_id: new Map(
+        [...whole.by_relationship_id].filter(([, each]) =>
+          subjects.includes(each.subject)
+        ),
+      ),
+    };
     if (call.format === "json") {
       call.io.stdout(`${safeJson(stringifyDump(found))}\n`);
     } else writeState(call, found);
-    const isUnknown = subject !== undefined && time.asOf === undefined &&
-      state.history.relationshipsOf(subject).size === 0;
-    if (isUnknown) warnUnknown(call, { subject });
+    if (time.asOf === undefined) {
+      writeWarnings(call, neverSeen(state, { subjects }));
+    }
     return 0;
   },
 });
 
+/** The question of a report, which every format repeats. */
+interface Asked {
+  readonly subject?: string;
+  readonly role: string | null;
+  readonly type: string | null;
+  readonly at: string | null;
+  readonly as_of: number | string | null;
+  /** Of `sig expiring`: the end of the time asked about. */
+  readonly until?: string;
+}
+
 /** `sig who` */
 export const who = sourceCommand({
-  description:
-    "Lists relationships that are effective: not ended, not expired, and already\nbegun. --role and --type select; --at and --as-of ask about another time.",
+  description: `
+    Lists relationships that are effective: not ended, not expired, and already
+    begun. --subject, --role and --type select; --at and --as-of ask about another
+    time. Every format repeats the question.`,
+  subjects: "person",
   flags: {
+    subject: optional(did, "only those of this person or key"),
     role: optional(role, "only those with this role"),
     ...typeFlag("only relationships of this type"),
     ...TIME_FLAGS,
     ...PEOPLE_FLAG,
+    ...REPORT_FLAGS,
     ...PIN_FLAGS,
   },
   formats: ["csv", "html"],
@@ -99,15 +132,26 @@ export const who = sourceCommand({
     "sig who acme.example --format html > members.html",
   ],
   async run(call, source) {
-    const { role, type } = call.flags;
+    const { role, type, subject } = call.flags;
     const time = timeOf(call.flags);
     const people = await peopleOf(call, source);
     const read = await readState(call, source, time);
-    const found = listActive(read.state, time, call.io.now()).filter((each) =>
+    const now = call.io.now();
+    const subjects = keysOf(call);
+    const found = listActive(read.state, time, now).filter((each) =>
+      (subjects?.includes(each.subject) ?? true) &&
       (role === undefined || each.roles.includes(role)) &&
       (type === undefined || each.relationship_type === type)
     );
-    writeActive(call, found, people, read);
+    const asked = {
+      ...subject !== undefined && { subject },
+      role: role ?? null,
+      type: type ?? null,
+      ...askedTime(time),
+    };
+    writeActive(call, found, people, { ...read, asked, now });
+    const words = { subjects, roles: [role], types: [type] };
+    writeWarnings(call, neverSeen(read.state, words));
     return 0;
   },
 });
@@ -117,14 +161,18 @@ export const expiring = sourceCommand({
   flags: {
     within: required(duration, "how soon from now, such as 30d"),
     ...PEOPLE_FLAG,
+    ...REPORT_FLAGS,
   },
+  formats: ["csv", "html"],
   examples: [
     "sig expiring acme.example --within 30d",
     "sig expiring ./acme.example --within 12h --format json",
   ],
   async run(call, source) {
     const people = await peopleOf(call, source);
-    const verified = await verifySource(call, source);
+    const verified = await verifySource(call, source, {
+      digest: call.ownFormat === "html",
+    });
     const now = call.io.now();
     const seconds = Math.ceil(call.flags.within / 1000);
     const last = addSeconds(instantOf(now), seconds);
@@ -133,7 +181,12 @@ export const expiring = sourceCommand({
         const end = parseTimestamp(valid_until);
         return end !== undefined && compareInstants(end, last) <= 0;
       });
-    writeActive(call, found, people, { ...verified, sha256: undefined });
+    const asked = {
+      ...{ role: null, type: null, at: null, as_of: null },
+      until: formatInstant(last),
+    };
+    const { sha256 } = verified.feed;
+    writeActive(call, found, people, { ...verified, asked, now, sha256 });
     return 0;
   },
 });
@@ -162,7 +215,11 @@ function listActive(
 
 const STATUS: TableColumn = { title: "status", colour: statusColour };
 const titled = (...titles: readonly string[]): readonly TableColumn[] =>
-  titles.map((title) => ({ title }));
+  titles.map((title) =>
+    title === "subject"
+      ? { title, short: shortDid }
+      : { title, isWrappedFirst: title === "roles" }
+  );
 
 /** The columns that all tables share. */
 const GRANT_COLUMNS = titled("subject", "type", "roles", "from", "until");
@@ -204,6 +261,7 @@ const COLUMNS = [
 ];
 
 const CSV_COLUMNS = [
+  "person",
   "name",
   "subject",
   "relationship_id",
@@ -215,26 +273,36 @@ const CSV_COLUMNS = [
   "last_sequence",
 ];
 
+/** The list of active relationships, and what it is about. */
+interface Report extends Pick<VerifiedIssuer, "issuer" | "feed" | "state"> {
+  readonly asked: Asked;
+  readonly now: Date;
+  readonly sha256: string | undefined;
+}
+
 function writeActive(
-  call: Pick<Call, "format" | "io" | "ownFormat">,
-  found: ReturnType<typeof listActive>,
+  call: Call<ReportValues>,
+  all: ReturnType<typeof listActive>,
   people: People,
-  { issuer, feed, sha256, state }:
-    & Pick<
-      VerifiedIssuer,
-      "issuer" | "feed" | "state"
-    >
-    & {
-      readonly sha256: string | undefined;
-    },
+  { asked, feed, issuer, now, sha256, state }: Report,
 ): void {
   const { io, ownFormat } = call;
-  if (call.format === "json") return writeJson(io, found);
   const linked = people.linked((subject) => personOf(state, subject));
-  const nameOf = (subject: string) => nameIn(linked, subject);
+  if (call.format === "json") {
+    return writeJson(
+      io,
+      all.map((each) => {
+        const { person, name } = linked.named(each.subject);
+        return { ...each, person, name, asked };
+      }),
+    );
+  }
+  const found = all.toSorted(byName(linked, ({ subject }) => subject));
   if (ownFormat === "csv") {
+    const question = Object.entries(asked);
     const rows = found.map((each) => [
-      nameOf(each.subject),
+      linked.named(each.subject).person ?? "",
+      nameIn(linked, each.subject),
       each.subject,
       each.relationship_id,
       each.relationship_type,
@@ -243,18 +311,21 @@ function writeActive(
       each.valid_until ?? "",
       each.effective_status,
       `${each.last_sequence}`,
+      ...question.map(([, value]) => `${value ?? ""}`),
     ]);
-    return io.stdout(csvOf(CSV_COLUMNS, rows));
+    const columns = question.map(([name]) => `asked_${name}`);
+    return io.stdout(csvOf([...CSV_COLUMNS, ...columns], rows, call.flags));
   }
   const rows = found.map((each) => [
-    nameOf(each.subject),
+    nameIn(linked, each.subject),
     ...grantCells(each),
     each.effective_status,
     each.relationship_id,
   ]);
+  const title = `Active relationships of ${issuer}${describeAsked(asked, now)}`;
   if (ownFormat === "html") {
     return io.stdout(pageOf({
-      title: `Active relationships of ${issuer}`,
+      title,
       about: counted(found.length, "relationship"),
       feed: { issuer, ...feed, sha256 },
       columns: COLUMNS.map(({ title }) => title),
@@ -262,6 +333,24 @@ function writeActive(
       empty: "Nobody.",
     }));
   }
+  io.stdout(`${safe(title)}\n`);
   if (rows.length === 0) return io.stdout("nobody\n");
   writeTable(call, COLUMNS, rows);
+}
+
+/** Returns the question as the end of a heading. */
+function describeAsked(
+  { as_of, at, role, subject, type, until }: Asked,
+  now: Date,
+): string {
+  const words = [
+    subject === undefined ? "" : `of ${subject}`,
+    role === null ? "" : `with role ${role}`,
+    type === null ? "" : `of type ${type}`,
+    until === undefined ? "" : `that end by ${toSecond(until)}`,
+    `at ${at ?? toSecond(formatInstant(instantOf(now)))}`,
+    as_of === null ? "" : `as known at ${as_of}`,
+  ];
+  return words.filter((word) => word !== "").map((word) => `, ${word}`)
+    .join("");
 }

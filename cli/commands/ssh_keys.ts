@@ -12,6 +12,7 @@ import {
   resolveTime,
   type SecondsRange,
 } from "@sig/core/internal";
+import type { AnyAnswer } from "@sig/consumer";
 import { didKeyToJwk, jwkToDidKey, jwkToSshKey, sshKeyToJwk } from "@sig/jose";
 import {
   many,
@@ -21,9 +22,11 @@ import {
   type Values,
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { checked, source, textOf } from "../command_line/values.ts";
+import { checked, did, source, textOf } from "../command_line/values.ts";
 import {
+  keysOf,
   MISTAKEN_SIG,
+  peopleOf,
   POLICY_FLAGS,
   readState,
   SOURCE_WORD,
@@ -33,8 +36,14 @@ import {
   timeOf,
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS, PROOF_FLAGS } from "../ask/pin_flags.ts";
+import { PEOPLE_FLAG } from "../people/people.ts";
 import { counted, type Output, warn, writeJson } from "../output/write.ts";
-import { checkSources, REQUIRE_FLAG, writeAside } from "./check.ts";
+import {
+  checkSources,
+  describeReason,
+  REQUIRE_FLAG,
+  writeAside,
+} from "./check.ts";
 
 const KEY_TYPE = "ssh-ed25519";
 
@@ -63,11 +72,13 @@ const SSH_KEYS_FLAGS = {
     { mistaken: MISTAKEN_SIG },
   ),
   ...REQUIRE_FLAG,
+  subject: optional(did, "list only keys of this person"),
   "key-type": optional(textOf("TYPE"), "type of the offered key: sshd's %t"),
   key: optional(textOf("BASE64"), "the offered key: sshd's %k"),
   options: optional(sshOptions, "options of authorized_keys for each key"),
   ...TIME_FLAGS,
   explain: toggle("show on standard error how the offered key was judged"),
+  ...PEOPLE_FLAG,
   ...PROOF_FLAGS,
   ...PIN_FLAGS,
   ...POLICY_FLAGS,
@@ -77,8 +88,16 @@ type SshKeysCall = Call<Values<typeof SSH_KEYS_FLAGS>>;
 
 /** `sig ssh-keys` */
 export const sshKeys = typedCommand({
-  description:
-    "With --key-type and --key, prints the key if its did:key meets the requirements,\nand nothing otherwise: for AuthorizedKeysCommand of sshd, with --key-type %t and\n--key %k. Without an answer it prints nothing and exits with 2.\n\nWithout them, prints an authorized_keys file: the key of each did:key that meets\nthe requirements now, and until when.",
+  description: `
+    With --key-type and --key, prints the key if its did:key meets the requirements,
+    and nothing otherwise: for AuthorizedKeysCommand of sshd, with --key-type %t and
+    --key %k. Standard error, which sshd logs, says why a key is denied, and whose it
+    is if a people file is at hand. Without an answer it prints nothing and exits
+    with 2.
+
+    Without them, prints an authorized_keys file: the key of each did:key that meets
+    the requirements now, and until when.`,
+  subjects: "person",
   positionals: [SOURCE_WORD],
   flags: SSH_KEYS_FLAGS,
   examples: [
@@ -96,6 +115,11 @@ export const sshKeys = typedCommand({
       throw usageError("--key-type and --key must be given together", {
         flag: key === undefined ? "--key" : "--key-type",
         hint: "In sshd_config: --key-type %t --key %k",
+      });
+    }
+    if (key !== undefined && call.flags.subject !== undefined) {
+      throw usageError("--subject lists keys, and --key asks about one", {
+        flag: "--subject",
       });
     }
     const { cosigner, "max-checkpoint-age": maxCheckpointAge } = call.flags;
@@ -120,7 +144,10 @@ async function offeredKey(
   type: string,
   key: string,
 ): Promise<readonly string[]> {
-  if (type !== KEY_TYPE) return [];
+  if (type !== KEY_TYPE) {
+    warn(call, `denied a key of type ${type}: only ${KEY_TYPE} is accepted`);
+    return [];
+  }
   const jwk = sshKeyToJwk(`${KEY_TYPE} ${key}`);
   const line = jwkToSshKey(jwk);
   if (line !== `${KEY_TYPE} ${key}`) {
@@ -132,8 +159,35 @@ async function offeredKey(
   const question = { subject, require, ...timeOf(call.flags), explain };
   const { answers, decision } = await checkSources(call, sources, question);
   if (explain) writeAside(call, answers, sources);
-  if (decision === "deny") return [];
+  if (decision === "deny") {
+    if (!explain) await sayWhyDenied(call, subject, sources, answers);
+    return [];
+  }
   return [options === undefined ? line : `${options} ${line}`];
+}
+
+/** Writes to standard error, which sshd logs, whose key is denied and why. */
+async function sayWhyDenied(
+  call: SshKeysCall,
+  subject: string,
+  [source = ""]: readonly string[],
+  answers: AnyAnswer["answers"],
+): Promise<void> {
+  const reasons = answers.flatMap((each) =>
+    "decision" in each ? each.reasons : []
+  );
+  // A people file is for display only: without it, the answer is the same.
+  const people = await peopleOf(call, source).catch((error) => {
+    if (!isSigError(error)) throw error;
+  });
+  const { name, person } = people?.named(subject) ?? {};
+  const whose = [name, person].filter((each) => each).join(", ");
+  warn(
+    call,
+    `denied ${subject}${whose === "" ? "" : ` (${whose})`}: ${
+      reasons.map(describeReason).join("; ")
+    }`,
+  );
 }
 
 /** Prints a line for each key that is allowed now, with its last second. */
@@ -158,7 +212,10 @@ async function listKeys(
       ends.set(subject, Math.max(last, ends.get(subject) ?? last));
     }
   }
-  const { keys, leftOut } = keysOf(ends.keys());
+  const asked = keysOf(call);
+  const { keys, leftOut } = sshKeysOf(
+    [...ends.keys()].filter((each) => asked?.includes(each) ?? true),
+  );
   const lines = keys.map(({ key, subject }) => {
     const last = ends.get(subject)!;
     const all = [
@@ -200,7 +257,7 @@ export const allowedSigners = sourceCommand({
     const { state } = await readState(call, source, {});
     const time = { tense: "then", events: state.last_sequence } as const;
     const all = new Map(allowedSubjects(state, require, time));
-    const { keys, leftOut } = keysOf(all.keys());
+    const { keys, leftOut } = sshKeysOf(all.keys());
     let tooShort = 0;
     const lines = keys.flatMap(({ key, subject }) =>
       all.get(subject)!.flatMap(({ first, last }) => {
@@ -247,7 +304,7 @@ function* allowedSubjects(
 }
 
 /** Returns the Ed25519 keys among subjects, sorted, and the others' number. */
-function keysOf(subjects: Iterable<string>) {
+function sshKeysOf(subjects: Iterable<string>) {
   const sorted = [...subjects].sort();
   const keys = sorted.flatMap((subject) => {
     try {

@@ -2,6 +2,7 @@
 
 import type { KeyUse } from "@sig/consumer";
 import { escapeInvisible } from "@sig/core";
+import { oneOf, optional, type Values } from "@sig/api/program";
 import { fillTemplate } from "./fill_template.ts";
 import style from "./report_page.css" with { type: "text" };
 import template from "./report_page.txt" with { type: "text" };
@@ -31,13 +32,29 @@ interface ReportPage {
   readonly empty: string;
 }
 
-/** Returns rows as CSV (RFC 4180) that is safe to open in a spreadsheet. */
+/** Flags of the commands that print CSV. */
+export const REPORT_FLAGS = {
+  separator: optional(
+    oneOf(",", ";"),
+    "between the cells of --format csv (default: ,)",
+  ),
+};
+
+/** The values of {@linkcode REPORT_FLAGS}. */
+export type ReportValues = Partial<Values<typeof REPORT_FLAGS>>;
+
+/**
+ * Returns rows as CSV (RFC 4180) that is safe to open in a spreadsheet. It
+ * begins with a byte order mark, without which Excel reads other letters.
+ */
 export function csvOf(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
+  { separator = "," }: ReportValues = {},
 ): string {
-  return [columns, ...rows]
-    .map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
+  const lines = [columns, ...rows]
+    .map((row) => `${row.map(csvCell).join(separator)}\r\n`);
+  return `\uFEFF${lines.join("")}`;
 }
 
 /**

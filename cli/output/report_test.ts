@@ -13,10 +13,14 @@ Deno.test("no cell of a CSV begins with a formula, also if a spreadsheet splits 
       ["a-b=c", `"a-b=c"`],
     ] as const
   ) {
-    assertEquals(csvOf(["name"], [[cell]]), `"name"\r\n${written}\r\n`);
+    assertEquals(
+      csvOf(["name"], [[cell]]),
+      `\uFEFF"name"\r\n${written}\r\n`,
+    );
   }
-  const text = csvOf(["=x"], [["a;\t=1", 'b";=2']]);
-  for (const cell of text.split(/[;,\r\n]+/)) {
+  const text = csvOf(["=x"], [["a;\t=1", 'b";=2']], { separator: ";" });
+  assertEquals(text.slice(1).split(/\r\n/)[0], `"'=x"`);
+  for (const cell of text.slice(1).split(/[;,\r\n]+/)) {
     assert(!/^["\s]*[=+\-@]/.test(cell), cell);
   }
 });

@@ -8,6 +8,21 @@ import { type Colour, colour, type Output, safe } from "./write.ts";
 export interface TableColumn {
   readonly title: string;
   readonly colour?: (cell: string) => Colour | undefined;
+  /** Shortens a cell if the table is too wide for the terminal. */
+  readonly short?: (cell: string) => string;
+  /** Whether this column is wrapped before others. */
+  readonly isWrappedFirst?: boolean;
+}
+
+/** Number of characters that a DID keeps at its start and at its end. */
+const KEPT = { start: 15, end: 6 };
+
+/** Returns a DID shortened in the middle: `did:key:z6Mkhab…Gta2doK`. */
+export function shortDid(did: string): string {
+  const { end, start } = KEPT;
+  return did.length <= start + end + 1
+    ? did
+    : `${did.slice(0, start)}…${did.slice(-end)}`;
 }
 
 /** Returns the columns of stdout; undefined if it is not a terminal. */
@@ -21,8 +36,8 @@ export function writeTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
 ): void {
-  const shown = columns.map(({ title, colour: of }): Column => ({
-    title,
+  const shown = columns.map(({ colour: of, ...column }): Column => ({
+    ...column,
     paint(text, cell) {
       const name = of?.(cell);
       return name === undefined ? text : colour(io, "stdout", name, text);
@@ -40,6 +55,10 @@ interface Column {
   readonly title: string;
   /** Colours a line of a cell, without changing its width. */
   readonly paint?: (shown: string, cell: string) => string;
+  /** Shortens a cell if rows don't fit. */
+  readonly short?: (cell: string) => string;
+  /** Whether this column is wrapped before others. */
+  readonly isWrappedFirst?: boolean;
 }
 
 /** Space between two columns. */
@@ -48,8 +67,8 @@ const GAP = "  ";
 const INDENT = "  ";
 
 /**
- * Returns the lines of a table. If rows don't fit, cells are wrapped between
- * words. If that isn't enough, each row becomes a block, with one line or two
+ * Returns the lines of a table. If rows don't fit, DIDs are shortened, then
+ * cells are wrapped between words. If that isn't enough, each row becomes a block, with one line or two
  * for each cell, or without headings with as many cells in a line as fit. Words
  * are never broken, so that identifiers can be copied: a word that is wider
  * than the terminal has a separate line.
@@ -67,11 +86,25 @@ export function layOut(
   const used = columns
     .map((column, at) => ({ ...column, at }))
     .filter(({ at }) => rows.some((row) => row[at] !== ""));
-  const table = rows.map((row) => used.map(({ at }) => row[at] ?? ""));
+  const whole = rows.map((row) => used.map(({ at }) => row[at] ?? ""));
+  const table = width === undefined || isWithin(used, whole, width)
+    ? whole
+    : whole.map((row) => row.map((cell, i) => used[i]!.short?.(cell) ?? cell));
   const widths = fit(used, table, width);
   return widths === undefined
-    ? blocks(used, table, width!)
+    ? blocks(used, whole, width!)
     : lines(used, table, widths);
+}
+
+/** Returns whether every row is one line of the terminal. */
+function isWithin(
+  columns: readonly Column[],
+  table: readonly (readonly string[])[],
+  width: number,
+): boolean {
+  const widths = fit(columns, table, undefined)!;
+  return widths.reduce((sum, each) => sum + each + GAP.length, 0) -
+      GAP.length <= width;
 }
 
 /** Returns the width of each column; undefined if they don't fit. */
@@ -94,7 +127,9 @@ function fit(
   if (sum(least) > room) return undefined;
   while (sum(widths) > room) {
     // Shrink the widest column that can be narrower.
-    const spare = widths.map((each, at) => each > least[at]! ? each : 0);
+    const all = widths.map((each, at) => each > least[at]! ? each : 0);
+    const first = all.map((each, at) => columns[at]!.isWrappedFirst ? each : 0);
+    const spare = sum(first) > 0 ? first : all;
     widths[spare.indexOf(Math.max(...spare))]!--;
   }
   return widths;

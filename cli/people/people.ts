@@ -115,6 +115,25 @@ export async function savePeopleFile(
   call.io.stderr(`Saved ${safe(what)} in ${safe(path)}\n`);
 }
 
+/**
+ * Returns an order for reports: by name, then those without a name by DID. It
+ * does not depend on the locale.
+ */
+export function byName<T>(
+  people: People,
+  subjectOf: (each: T) => string,
+): (a: T, b: T) => number {
+  const keyOf = (each: T) => {
+    const name = nameIn(people, subjectOf(each));
+    const folded = name.normalize("NFKD").toLowerCase();
+    return `${name === "" ? 1 : 0}${folded}\n${subjectOf(each)}`;
+  };
+  return (a, b) => {
+    const [first, second] = [keyOf(a), keyOf(b)];
+    return first < second ? -1 : first > second ? 1 : 0;
+  };
+}
+
 /** Returns the display name of a key's person, or an empty text. */
 export function nameIn(people: People, subject: string): string {
   return people.named(subject).name ?? "";

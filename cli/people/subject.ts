@@ -84,7 +84,8 @@ interface Place {
  * may end in `.pub`, such as `did:web:alice.pub`; it is not a file.
  */
 async function readKey(io: Io, text: string): Promise<string | undefined> {
-  if (isDid(text)) return text;
+  // The fingerprint of an OpenSSH key, which sig log finds in the feed.
+  if (isDid(text) || text.startsWith("SHA256:")) return text;
   const { isSshKey, jwkToDidKey, sshKeyToJwk } = await import("@sig/jose/keys");
   const isFile = text.endsWith(".pub");
   if (!isFile && !isSshKey(text)) return undefined;
@@ -92,6 +93,16 @@ async function readKey(io: Io, text: string): Promise<string | undefined> {
     ? new TextDecoder().decode(await io.readFile(text, MAX_KEY_BYTES))
     : text;
   return jwkToDidKey(sshKeyToJwk(line));
+}
+
+/** The command itself reports an invalid source, with the flag that names it. */
+function parsedIfValid<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    return undefined;
+  }
 }
 
 /**
@@ -110,9 +121,11 @@ async function findPerson(
   const { openSource, parseSource, verifyIssuer } = await import(
     "@sig/consumer"
   );
-  const parsed = source === undefined
-    ? undefined
-    : parseSource(source, { allowPrivate: true, exists: io.exists });
+  const parsed = parsedIfValid(() =>
+    source === undefined
+      ? undefined
+      : parseSource(source, { allowPrivate: true, exists: io.exists })
+  );
   const path = dir ?? (parsed?.kind === "directory" ? parsed.path : undefined);
   if (path === undefined || !io.exists(peopleFile(path))) return undefined;
   /** Sequence of the first event of each subject. */

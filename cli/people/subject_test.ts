@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   importTestKeys,
   lineOf,
@@ -103,4 +103,12 @@ test("a person's name means the only effective key, never a revoked first key", 
     "offboard --dir $D/acme --subject 17 --reason-code other --yes",
   );
   await workspace.refused(`${upsert} 17`, "has no key with an effective");
+});
+
+test("an invalid source is not reported as a fault of --subject", async (workspace) => {
+  const stderr = await workspace.refused(
+    "check --sig members:8080 --subject x --require role=deploy --format text",
+    "error: ",
+  );
+  assert(!stderr.includes("--subject"), stderr);
 });

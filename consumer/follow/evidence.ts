@@ -69,6 +69,11 @@ export interface Evidence {
     readonly require: readonly string[];
     /** The time that the question is about (RFC 3339). */
     readonly at: string;
+    /**
+     * The last event that was known (default: the last of the checkpoint). It
+     * is at most the checkpoint's size.
+     */
+    readonly as_of?: number;
   };
   /** The answer that results from the lines. */
   readonly answer: {
@@ -76,7 +81,7 @@ export interface Evidence {
     readonly decision: "allow" | "deny";
     /** The reasons for a deny; empty for an allow. */
     readonly reasons: readonly Reason[];
-    /** Number of events in the checkpoint. */
+    /** The last event that counts: of the question, else of the checkpoint. */
     readonly as_of: number;
   };
   /** The checkpoint as published. */
@@ -136,7 +141,8 @@ export async function makeEvidence(
   options: LoadIssuerOptions & { readonly now: Date },
 ): Promise<Evidence> {
   const require = parseRequirements(question.require);
-  parseQuestion({ ...question, require });
+  const { as_of, ...asked } = question;
+  parseQuestion({ ...asked, require, asOf: as_of });
   const proofs = new IssuerProofs(location);
   const loaded = await proofs.load(options);
   const { checkpoint, fault, files } = proofs;
@@ -195,18 +201,20 @@ function ofNow({ subject }: Evidence["question"]) {
 
 function answerOf(
   { replay }: SubjectReplay,
-  { subject, require, at }: Evidence["question"],
+  question: Evidence["question"],
   size: number,
   now: Date,
 ): Evidence["answer"] {
+  const { subject, require, at, as_of } = question;
   replay.resume(size);
   const { decision, reasons }: CheckResult = check(replay.state(), {
     subject,
     require: parseRequirements(require),
     at,
+    asOf: as_of,
     now,
   });
-  return { decision, reasons, as_of: size };
+  return { decision, reasons, as_of: as_of ?? size };
 }
 
 /**
@@ -460,6 +468,8 @@ const isEvidence = isExactly({
     require: isList(isText),
     at: (value) =>
       typeof value === "string" && parseTimestamp(value) !== undefined,
+    as_of: (value) =>
+      value === undefined || Number.isSafeInteger(value) && Number(value) >= 0,
   }),
   answer: isExactly({
     decision: (value) => value === "allow" || value === "deny",

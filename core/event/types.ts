@@ -271,6 +271,7 @@ export const WARNING_CODES = [
   "feed_behind_checkpoint",
   "proofs_behind",
   "event_void",
+  "never_seen",
   "recovery_added",
   "warnings_left_out",
 ] as const;
