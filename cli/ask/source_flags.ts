@@ -38,8 +38,6 @@ import type { Io } from "../terminal/io.ts";
 import {
   createProgress,
   describeProgress,
-  type Output,
-  warn,
   writeWarnings,
 } from "../output/write.ts";
 import type { People } from "@sig/issuer/people";
