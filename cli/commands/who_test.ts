@@ -254,7 +254,7 @@ test("a hint mentions a folder with the host's name, also with --allow-insecure"
       ...given,
       code: 2,
       err: [
-        'address_not_allowed: Cannot use "did:web:acme"',
+        'fetch_failed: Cannot fetch "http://acme/.well-known/sig.json"',
         "hint: A folder of that name exists: write ./acme to read it.",
       ],
     });
