@@ -79,7 +79,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["browser", "ui", "store", "login"],
-    ...["sessions", "openid", "gate", "pages", "hono", "demo"],
+    ...["sessions", "sign_in", "gate", "openid", "pages", "hono", "demo"],
   ],
 };
 

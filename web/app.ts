@@ -21,23 +21,13 @@ import {
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf } from "@sig/consumer/internal";
 import type { PinStore } from "@sig/consumer/pins";
-import { SigError } from "@sig/core";
 import { challengesIn } from "./login/challenges.ts";
 import { createChallenge } from "./login/create_challenge.ts";
 import { createSubjectKeys } from "./login/subject_key.ts";
 import { verifyLogin } from "./login/verify_login.ts";
-import { createLoginGate, type LoginGate } from "./login/relationship.ts";
-import {
-  createProvider,
-  type ProviderSettings,
-  type ProviderWork,
-} from "./openid/provider.ts";
-import { withClients } from "./openid/clients.ts";
-import { requireIssuerIdentifier } from "./openid/discovery.ts";
-import { problemAsPage } from "./openid/pages.ts";
-import { addGateRoutes } from "./gate/gate_login.ts";
-import { createGateHosts } from "./gate/hosts.ts";
-import { DEFAULT_RECHECK_MS } from "./sessions/recheck.ts";
+import { createLoginGate } from "./login/relationship.ts";
+import type { OpenIdProvider, ProviderWork } from "./sign_in/host.ts";
+import { problemAsPage } from "./sign_in/pages.ts";
 import { addIssuerDocuments, locateIssuers } from "./pages/issuer_documents.ts";
 import { addPage, LOGIN_ROUTES } from "./pages/page.ts";
 import type { PageConfig } from "./ui/page_config.ts";
@@ -77,9 +67,10 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
   /** Lifetime of a challenge in seconds, 30 to 900 (default: 300). */
   readonly ttlSeconds?: number | undefined;
   /**
-   * Settings of the OpenID Provider; needs `require` (default: no provider).
+   * An OpenID Provider, from `createProvider` of `@sig/web/openid`; needs
+   * `require` (default: no provider).
    */
-  readonly openid?: ProviderSettings | undefined;
+  readonly openid?: OpenIdProvider | undefined;
 }
 
 /** The application that {@linkcode createApp} returns. */
@@ -155,23 +146,16 @@ export function createApp(options: AppOptions): WebApp {
     onVerified: telemetry && (() => telemetry.count("sig.logins")),
     now,
   };
-  const { openid } = options;
-  const issuer = openid && requireIssuerIdentifier(options.audiences);
-  const gateHosts = openid?.gateHosts?.length
-    ? createGateHosts(openid.gateHosts, issuer!)
-    : undefined;
   // The page has a separate quota of challenges, so that a flood of the open
   // endpoint does not use it up.
   const own = { challenges: challengesIn(store, PAGE_CHALLENGE) };
-  const provider = openid && createProvider({
-    ...openid,
-    ...requireQuestion(gate),
-    issuer: issuer!,
+  const provider = options.openid?.joinLogin({
+    audiences: options.audiences,
+    gate,
     store,
-    now,
-    clients: withClients(openid.clients, gateHosts?.clients ?? new Map()),
     challenges: { ...challenges, ...own },
     logins: { ...logins, ...own },
+    now,
   });
   const config: PageConfig = {
     issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
@@ -185,7 +169,7 @@ export function createApp(options: AppOptions): WebApp {
   const { allowOrigin } = provider ?? {};
   // Proxies may forward the host name of the browser's request.
   const hosts = options.hosts &&
-    [...options.hosts, ...options.openid?.gateHosts ?? []];
+    [...options.hosts, ...provider?.hosts ?? []];
   const service = createService({
     ...options,
     allowOrigin,
@@ -228,33 +212,10 @@ export function createApp(options: AppOptions): WebApp {
   addPage(service, "", config);
   addIssuerDocuments(service, issuers, now);
   provider?.addRoutes(service);
-  if (gateHosts !== undefined && provider !== undefined) {
-    const maxAgeMs = options.openid?.gateMaxAgeMs ?? DEFAULT_RECHECK_MS;
-    const { context } = provider;
-    addGateRoutes(service, context, { hosts: gateHosts, store, maxAgeMs });
-  }
   const app = toApp(service);
   return {
     fetch: async (request, info) =>
       await problemAsPage(request, await app.fetch(request, info)),
     ...(provider === undefined ? {} : { provider }),
   };
-}
-
-/** @throws {SigError} `invalid_request` where no relationship is required. */
-function requireQuestion({ issuer, require, ask }: LoginGate) {
-  if (ask !== undefined && require !== null) {
-    return { ask, require, askedIssuer: issuer };
-  }
-  throw new SigError(
-    "invalid_request",
-    "Cannot be an OpenID Provider: it must be said who may log in",
-    {
-      context: {
-        flag: "--oidc-clients",
-        hint:
-          "For example: --issuer acme.example --require relationship=employee.",
-      },
-    },
-  );
 }

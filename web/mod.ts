@@ -58,20 +58,6 @@ export {
   type OpenStoreOptions,
   type RecordStore,
 } from "@sig/consumer/store";
-export type { NameOf, Naming } from "./openid/claims.ts";
-export type { ProviderSettings, ProviderWork } from "./openid/provider.ts";
-export {
-  generateProviderKeys,
-  type ProviderKeys,
-  type PublicKeySet,
-  readProviderKeys,
-  type SigningAlgorithm,
-} from "./openid/keys.ts";
-export {
-  type AuthMethod,
-  type Client,
-  type Clients,
-  readClients,
-} from "./openid/clients.ts";
+export type { OpenIdProvider, ProviderWork } from "./sign_in/host.ts";
 export { VERSION } from "./version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

@@ -245,7 +245,7 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
       const app = createApp({
         ...options,
         audiences: own,
-        openid: provided,
+        openid: provided && openid?.createProvider(provided),
         log,
         telemetry,
         ...demo?.options,

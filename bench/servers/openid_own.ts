@@ -5,12 +5,13 @@
  * @module
  */
 
+import { createApp } from "@sig/web";
 import {
-  createApp,
+  createProvider,
   generateProviderKeys,
   readClients,
   readProviderKeys,
-} from "@sig/web";
+} from "@sig/web/openid";
 import { createDemoIssuer, DEMO_REQUIRE } from "../../web/demo/demo_issuer.ts";
 import { ALGORITHMS, CALLBACK, GATE_HOST } from "./openid_clients.ts";
 
@@ -46,11 +47,11 @@ const app = createApp({
   },
   // Reads the feed before the timing.
   maxAgeMs: 60_000,
-  openid: {
+  openid: createProvider({
     clients: () => clients,
     keys: await readProviderKeys(await generateProviderKeys()),
     gateHosts: [GATE_HOST],
-  },
+  }),
 });
 ready.resolve(app);
 console.log(origin);

@@ -9,7 +9,7 @@ import {
 } from "@sig/api/program";
 import type { App, RequestLogEntry } from "@sig/api/http";
 import { isSigError } from "@sig/core";
-import { withClients } from "../openid/clients.ts";
+import { mergeWith } from "../openid/clients.ts";
 import { findIssuerIdentifier } from "../openid/discovery.ts";
 import type { ProviderSettings } from "../openid/provider.ts";
 import type { AppContext, DemoApp } from "./demo_app.ts";
@@ -142,7 +142,7 @@ async function startApps(
       listeners,
       settings: {
         ...settings,
-        clients: withClients(settings.clients, shopClients(shop.origin)),
+        clients: mergeWith(settings.clients, shopClients(shop.origin)),
         gateHosts: [...settings.gateHosts ?? [], wiki.host],
         nameOf: (subject: string) =>
           settings.nameOf?.(subject) ?? issuer.lastOf(subject)?.name ??

@@ -8,8 +8,8 @@ import { problemResponse, type ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
 import { SigError } from "@sig/core";
 import type { MatchedRelationship } from "../login/relationship.ts";
-import { groupsOf, type NameOf, shownNameOf } from "../openid/claims.ts";
-import { refuseUnavailable, sendTo } from "../openid/pages.ts";
+import { groupsOf, type NameOf, shownNameOf } from "../sign_in/person.ts";
+import { refuseUnavailable, sendTo } from "../sign_in/pages.ts";
 import { isIssuerUnavailable } from "../sessions/recheck.ts";
 import { personOfSession } from "../sessions/session.ts";
 import {
@@ -149,7 +149,7 @@ function toLogin(
 function unauthorized(): SigError {
   return new SigError(
     "unauthorized",
-    "Cannot tell who asks: nobody is logged in",
+    "Cannot identify the user: nobody is logged in",
     { context: { hint: "Log in at /gate/login?rd=ADDRESS." } },
   );
 }

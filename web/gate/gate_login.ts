@@ -15,16 +15,16 @@ import {
   readGateQuery,
 } from "./hosts.ts";
 import { isSecret, randomText, sha256Base64Url } from "../login/digest.ts";
-import { beginInteraction } from "../openid/interaction.ts";
-import { invalidRequest } from "../openid/oauth_error.ts";
+import { beginInteraction } from "../sign_in/interaction.ts";
+import { invalidRequest } from "../sign_in/oauth_error.ts";
 import {
   refusePage,
   requireGet,
   sendTo,
   withParameters,
-} from "../openid/pages.ts";
-import { onlyValue } from "../openid/parameters.ts";
-import type { ProviderContext } from "../openid/provider_context.ts";
+} from "../sign_in/pages.ts";
+import { onlyValue } from "../sign_in/parameters.ts";
+import type { SignInContext } from "../sign_in/context.ts";
 import { personOfSession } from "../sessions/session.ts";
 import { GATE_CODE } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
@@ -41,11 +41,11 @@ interface GateOptions {
 /** Adds the routes for proxies and for the browsers of their users. */
 export function addGateRoutes(
   app: Hono<ServiceEnv>,
-  provider: ProviderContext,
+  signIn: SignInContext,
   { hosts, store, maxAgeMs }: GateOptions,
 ): void {
   const context: GateContext = {
-    ...provider,
+    ...signIn,
     hosts,
     maxAgeMs,
     codes: recordsOf<GateCode>(store, GATE_CODE),
@@ -148,7 +148,7 @@ async function continueLogin(
   const code = onlyValue(before, "code") ?? "";
   const found = await codes.take(sha256Base64Url(code), now());
   if (found === undefined || found.host !== host.host) {
-    throw invalidRequest("its code is not good, or was used");
+    throw invalidRequest("its code is invalid or was used");
   }
   const { begin_sha256, sid } = found;
   if (begin_sha256 === undefined) {

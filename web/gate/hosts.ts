@@ -3,10 +3,9 @@
 import type { Records } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { Client } from "../openid/clients.ts";
-import { invalidRequest } from "../openid/oauth_error.ts";
-import { withParameters } from "../openid/pages.ts";
-import type { ProviderContext } from "../openid/provider_context.ts";
+import type { Application, SignInContext } from "../sign_in/context.ts";
+import { invalidRequest } from "../sign_in/oauth_error.ts";
+import { withParameters } from "../sign_in/pages.ts";
 import type { OwnerQuota } from "../store/owner_quota.ts";
 import { type HostCookie, hostCookie } from "../sessions/cookies.ts";
 
@@ -71,23 +70,15 @@ export function createGateHosts(names: readonly string[], issuer: string) {
      */
     find: (host: string) =>
       hosts.get(host) ?? hosts.get(read(host)?.host ?? ""),
-    /** Each host as a client, which pages display; no protocol accepts it. */
-    clients: new Map(Array.from(hosts.values(), clientOf)),
+    /** Each host as an application, which pages display. */
+    applications: new Map(Array.from(hosts.values(), applicationOf)),
   };
 }
 
-function clientOf({ clientId, host }: GateHost): readonly [string, Client] {
-  return [clientId, {
-    client_id: clientId,
-    client_name: host,
-    auth_methods: [],
-    redirect_uris: [],
-    post_logout_redirect_uris: [],
-    id_token_signed_response_alg: "RS256",
-    refresh: false,
-    pkce: true,
-    require: [],
-  }];
+function applicationOf(
+  { clientId, host }: GateHost,
+): readonly [string, Application] {
+  return [clientId, { client_id: clientId, client_name: host, require: [] }];
 }
 
 function refuse(name: string): SigError {
@@ -121,7 +112,7 @@ export function readGateQuery(url: string, hosts: GateHosts) {
   const [, before = "", raw] = /^[^?]*\?(.*?)(?<=[?&])rd=(.*)$/s.exec(url) ??
     [];
   if (raw === undefined) {
-    throw invalidRequest("rd must say where to go afterwards");
+    throw invalidRequest("rd is required: the URL to return to");
   }
   const address = readReturnAddress(
     /^https?%3a/i.test(raw) ? decode(raw.split("&", 1)[0] ?? "") : raw,
@@ -130,7 +121,7 @@ export function readGateQuery(url: string, hosts: GateHosts) {
   if (address !== undefined) {
     return { before: new URLSearchParams(before), address };
   }
-  throw invalidRequest("rd leads to no host that this login is for");
+  throw invalidRequest("rd is not a URL of a configured host");
 }
 
 /**
@@ -152,7 +143,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw invalidRequest("rd is not encoded as it must be");
+    throw invalidRequest("rd is not percent-encoded correctly");
   }
 }
 
@@ -169,7 +160,7 @@ export interface GateCode {
 }
 
 /** The state that the routes of the gate share. */
-export interface GateContext extends ProviderContext {
+export interface GateContext extends SignInContext {
   readonly hosts: GateHosts;
   /** The codes by their SHA-256 digests. */
   readonly codes: Records<GateCode>;

@@ -218,7 +218,7 @@ function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
 function audienceNotAllowed(audience: string): SigError {
   return new SigError(
     "audience_not_allowed",
-    `Cannot create challenge: this server does not speak for ${
+    `Cannot create challenge: this server is not configured for audience ${
       quote(audience)
     }`,
     {

@@ -180,7 +180,7 @@ Deno.test("rejects invalid requests instead of correcting them", async () => {
     await expectSigError(
       () => create({ audience }),
       "audience_not_allowed",
-      `this server does not speak for "${audience}"`,
+      `this server is not configured for audience "${audience}"`,
     );
   }
 });

@@ -168,7 +168,7 @@ Deno.test("rejects and counts an attestation that expires during the verificatio
   await expectSigError(
     () => verifyAfter(10_000),
     "attestation_time_invalid",
-    "Cannot accept attestation: it has expired while it was judged",
+    "Cannot accept attestation: it expired during the verification",
   );
   assertEquals(login.failures, 1);
 });

@@ -75,7 +75,7 @@ Deno.test("W7: a subject with the relationship logs in and gets the relationship
 Deno.test("W7: denies and counts a missing, wrong or expired relationship", async () => {
   const cases: readonly (readonly [object | undefined, string, string])[] = [
     [undefined, "no_relationship", "no_relationship"],
-    [{ roles: [] }, "role_missing", "role_missing"],
+    [{ roles: [] }, "role_missing", 'role_missing: "role=deploy"'],
     [
       {
         valid_until: "2026-01-31T09:00:00Z",

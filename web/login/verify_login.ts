@@ -193,7 +193,7 @@ export async function verifyLogin(
     await counted(challenges, id, now, () => {
       throw refuse(
         "attestation_time_invalid",
-        "it has expired while it was judged",
+        "it expired during the verification",
       );
     });
   }

@@ -8,32 +8,22 @@
 import type { ServiceEnv } from "@sig/api/http";
 import type { Hono } from "hono";
 import { personOfSession, type Session } from "../sessions/session.ts";
-import type { Client } from "./clients.ts";
-import { CODE_LIFE_MS, type CodeBinding, newGrantId } from "./grants.ts";
-import { invalidRequest, OAuthError } from "./oauth_error.ts";
-import { requireGet, showAnswerForm, withParameters } from "./pages.ts";
+import type { Application, Pending, PendingCode } from "../sign_in/context.ts";
+import { invalidRequest, OAuthError } from "../sign_in/oauth_error.ts";
+import {
+  requireGet,
+  showAnswerForm,
+  withParameters,
+} from "../sign_in/pages.ts";
+import { seal, unseal } from "../sign_in/seal.ts";
+import { CODE_LIFE_MS, newGrantId } from "./grants.ts";
 import type { ProviderContext } from "./provider_context.ts";
-import { seal, unseal } from "./keys.ts";
 
 /** The supported response modes: query parameters or a form. */
 export const RESPONSE_MODES: readonly string[] = Object.freeze([
   "query",
   "form_post",
 ]);
-
-/** The destination of an authorization response. */
-export interface Pending {
-  readonly redirect_uri: string;
-  /** The `state` to repeat in the response. */
-  readonly state?: string | undefined;
-  /** The response mode (default: query). */
-  readonly response_mode?: "form_post" | undefined;
-}
-
-/** The destination of a code, and the request that it is for. */
-export interface PendingCode extends Pending, CodeBinding {
-  readonly scope: readonly string[];
-}
 
 /** The content of a form response. */
 interface FormAnswer {
@@ -81,8 +71,8 @@ export function errorUrl(
  * @throws {SigError} `store_unavailable`, `rate_limited`.
  */
 export async function codeUrl(
-  context: ProviderContext,
-  { client_id, require }: Client,
+  context: Omit<ProviderContext, "answers">,
+  { client_id, require }: Application,
   session: Session,
   pending: PendingCode,
 ): Promise<string> {

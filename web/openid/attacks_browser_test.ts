@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { decodeJwt } from "jose";
 import { createApp } from "../app.ts";
 import { readClients } from "./clients.ts";
+import { createProvider } from "./provider.ts";
 import {
   Browser,
   CALLBACK,
@@ -228,10 +229,10 @@ Deno.test("cookies are host-only and HttpOnly, and two with the same name are ig
     audiences: [audience],
     issuers: ["acme.example"],
     require: ["relationship=employee"],
-    openid: {
+    openid: createProvider({
       clients: () => clients,
       keys: await testKeys(),
-    },
+    }),
   });
   await using here = await TestProvider.start();
   const { search } = new URL(await here.authorizeUrl());

@@ -7,16 +7,21 @@ import {
   type Session,
   sessionClient,
 } from "../sessions/session.ts";
-import { codeUrl, errorUrl, type Pending } from "./answer_client.ts";
+import type { Pending } from "../sign_in/context.ts";
+import { codeUrl, errorUrl } from "./answer_client.ts";
 import {
   type AuthorizeRequest,
   readAuthorizeRequest,
 } from "./authorize_request.ts";
 import type { Client } from "./clients.ts";
-import { beginInteraction } from "./interaction.ts";
-import { invalidRequest, OAuthError, toOAuthError } from "./oauth_error.ts";
-import { requireGet, sendTo } from "./pages.ts";
-import { onlyValue } from "./parameters.ts";
+import { beginInteraction } from "../sign_in/interaction.ts";
+import {
+  invalidRequest,
+  OAuthError,
+  toOAuthError,
+} from "../sign_in/oauth_error.ts";
+import { requireGet, sendTo } from "../sign_in/pages.ts";
+import { onlyValue } from "../sign_in/parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
 const MAX_STATE_LENGTH = 2_048;
@@ -98,7 +103,7 @@ function requireAddress(
 }
 
 const WHY = {
-  login_required: "nobody is signed in who may",
+  login_required: "no permitted user is signed in",
   consent_required: "the person has not approved this application yet",
 } as const;
 

@@ -5,8 +5,8 @@ import { RESPONSE_MODES } from "./answer_client.ts";
 import { SCOPES } from "./claims.ts";
 import type { Client } from "./clients.ts";
 import { readHint, type Signer } from "./jwt.ts";
-import { invalidRequest, OAuthError } from "./oauth_error.ts";
-import { type Parameters, readParameters } from "./parameters.ts";
+import { invalidRequest, OAuthError } from "../sign_in/oauth_error.ts";
+import { type Parameters, readParameters } from "../sign_in/parameters.ts";
 
 /** A valid authorization request. */
 export interface AuthorizeRequest {
@@ -65,7 +65,7 @@ export async function readAuthorizeRequest(
   }
   const asked = parameters.require("scope").split(" ");
   if (!asked.includes("openid")) {
-    throw new OAuthError("invalid_scope", "scope must have openid");
+    throw new OAuthError("invalid_scope", "scope must contain openid");
   }
   const prompt = readPrompt(parameters);
   const maxAge = readMaxAge(parameters);
@@ -112,14 +112,14 @@ function readCodeChallenge(
     throw invalidRequest("code_challenge_method must be S256");
   }
   if (isSecret(challenge)) return challenge;
-  throw invalidRequest("code_challenge is no S256 digest");
+  throw invalidRequest("code_challenge is not an S256 digest");
 }
 
 function readMaxAge(parameters: Parameters): number | undefined {
   const text = parameters.get("max_age");
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw invalidRequest("max_age must be seconds");
+  throw invalidRequest("max_age must be a number of seconds");
 }
 
 /** Returns the hinted person. A login_hint that is not a DID is ignored. */
@@ -139,7 +139,7 @@ async function readSubject(
     throw invalidRequest("id_token_hint is for another client");
   }
   if (hinted !== undefined && hinted !== sub) {
-    throw invalidRequest("the two hints name two people");
+    throw invalidRequest("login_hint and id_token_hint name different people");
   }
   return sub;
 }

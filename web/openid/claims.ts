@@ -1,7 +1,7 @@
 /** Creates the claims about a person. @module */
 
-import { nodeCrypto } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
+import { groupsOf, type Naming, shortNameOf } from "../sign_in/person.ts";
 
 /** The supported scopes. */
 export const SCOPES: readonly string[] = Object.freeze([
@@ -30,9 +30,6 @@ export const CLAIMS: readonly string[] = Object.freeze([
   "sig",
 ]);
 
-/** Maximum length of `sub` in characters (OIDC Core §2). */
-export const MAX_SUB_LENGTH = 255;
-
 /** A person to create claims for. */
 interface Described {
   /** The person's root DID (docs/protocol.md §4.1). */
@@ -41,19 +38,6 @@ interface Described {
   readonly relationship: MatchedRelationship;
   /** The granted scopes. */
   readonly scope: readonly string[];
-}
-
-/** Returns the operator's name for a subject; undefined if there is none. */
-export type NameOf = (subject: string) => string | undefined;
-
-/**
- * The names of people; without a name, claims contain a digest of the subject.
- */
-export interface Naming {
-  /** Returns the display name. */
-  readonly nameOf?: NameOf | undefined;
-  /** Returns the user name, by which programs may identify people. */
-  readonly usernameOf?: NameOf | undefined;
 }
 
 /**
@@ -82,31 +66,4 @@ export function claimsOf(
     claims.sig = { issuer, relationship_id, type, roles, sequence };
   }
   return claims;
-}
-
-/**
- * Returns the type and roles of a relationship as groups. Roles with commas are
- * omitted, since some programs join groups with commas.
- */
-export function groupsOf(
-  { type, roles }: Pick<MatchedRelationship, "type" | "roles">,
-): readonly string[] {
-  const named = roles.filter((role) => !role.includes(","));
-  return [type, ...named.map((role) => `role:${role}`)];
-}
-
-/** Returns the display name of a person, or a digest. */
-export function shownNameOf(
-  subject: string,
-  nameOf: NameOf | undefined,
-): string {
-  return nameOf?.(subject) ?? shortNameOf(subject);
-}
-
-/**
- * Returns `u-` and 16 characters of a digest: stable, and shorter than a DID.
- */
-function shortNameOf(subject: string): string {
-  const hex = nodeCrypto().createHash("sha256").update(subject).digest("hex");
-  return `u-${hex.slice(0, 16)}`;
 }

@@ -9,8 +9,8 @@ import { equalInConstantTime } from "@sig/jose/internal";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { sha256Base64Url } from "../login/digest.ts";
 import type { AuthMethod, Client } from "./clients.ts";
-import { invalidRequest, OAuthError } from "./oauth_error.ts";
-import type { Parameters } from "./parameters.ts";
+import { invalidRequest, OAuthError } from "../sign_in/oauth_error.ts";
+import type { Parameters } from "../sign_in/parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { toJose } from "./keys.ts";
 
@@ -46,13 +46,13 @@ export async function authenticateClient(
   const ways = [authorization ?? undefined, assertion, secret]
     .filter((each) => each !== undefined);
   if (ways.length > 1) {
-    throw invalidRequest("one way to prove it is enough");
+    throw invalidRequest("use only one client authentication method");
   }
   if (authorization !== null) {
     const [id, password] = readBasic(authorization);
     const named = parameters.get("client_id");
     if (named !== undefined && named !== id) {
-      throw invalidRequest("client_id names another one");
+      throw invalidRequest("client_id differs from the authenticated client");
     }
     return bySecret(id, password, "client_secret_basic", context);
   }
@@ -170,7 +170,7 @@ async function byAssertion(
 function refuse(scheme?: "Basic"): OAuthError {
   return new OAuthError(
     "invalid_client",
-    "the client is not known, or did not prove that it is the one",
+    "client authentication failed",
     scheme,
   );
 }

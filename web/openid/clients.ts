@@ -16,6 +16,7 @@ import {
 } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import { z } from "zod";
+import type { Application } from "../sign_in/context.ts";
 import {
   type PublicKeySet,
   SIGNING_ALGORITHMS,
@@ -32,11 +33,7 @@ export type AuthMethod =
 /**
  * An application: its entry in the operator's file, completed with defaults.
  */
-export interface Client {
-  /** Its unique id. */
-  readonly client_id: string;
-  /** Its display name. */
-  readonly client_name: string;
+export interface Client extends Application {
   /**
    * The accepted authentication methods; with `none`, only PKCE protects it.
    */
@@ -57,27 +54,25 @@ export interface Client {
   readonly refresh: boolean;
   /** Whether PKCE is required; if not, a nonce is required. */
   readonly pkce: boolean;
-  /** Its requirements besides those of the server, `key=value` each. */
-  readonly require: readonly string[];
 }
 
 /** The applications by client id. */
 export type Clients = ReadonlyMap<string, Client>;
 
 /**
- * Returns the operator's applications merged with others. The map is the same
- * object until the operator's applications change.
+ * Returns a function that merges the operator's applications with others. Its
+ * map is the same object until the operator's applications change.
  */
-export function withClients(
-  clients: () => Clients,
-  others: Clients,
-): () => Clients {
-  let known: Clients | undefined;
-  let all: Clients = others;
+export function mergeWith<A, B>(
+  read: () => ReadonlyMap<string, A>,
+  others: ReadonlyMap<string, B>,
+): () => ReadonlyMap<string, A | B> {
+  let known: ReadonlyMap<string, A> | undefined;
+  let all: ReadonlyMap<string, A | B> = others;
   return () => {
-    if (known !== clients()) {
-      known = clients();
-      all = new Map([...known, ...others]);
+    if (known !== read()) {
+      known = read();
+      all = new Map<string, A | B>([...known, ...others]);
     }
     return all;
   };
@@ -157,7 +152,7 @@ const FILE = strictObject({
  *
  * @example
  * ```ts
- * import { readClients } from "@sig/web";
+ * import { readClients } from "@sig/web/openid";
  * import { assertEquals } from "@std/assert";
  *
  * const clients = readClients(JSON.stringify({

@@ -60,7 +60,7 @@ export function addConsentRoutes(
 
 function describe(
   session: Session | undefined,
-  { clients }: Pick<ProviderContext, "clients">,
+  { applications }: Pick<ProviderContext, "applications">,
 ) {
   const joined = Object.entries(session?.clients ?? {});
   return {
@@ -69,7 +69,7 @@ function describe(
       // Hosts behind forward auth need no consent.
       asked.length === 0 ? [] : [{
         client_id,
-        client_name: clients().get(client_id)?.client_name ?? client_id,
+        client_name: applications().get(client_id)?.client_name ?? client_id,
         scopes: granted,
         since: new Date(since_ms).toISOString(),
       }]

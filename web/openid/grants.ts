@@ -3,20 +3,11 @@
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { randomText, sha256Base64Url, splitToken } from "../login/digest.ts";
+import type { CodeBinding } from "../sign_in/context.ts";
 import type { ProviderKeys } from "./keys.ts";
 import { type Session, sessionClient } from "../sessions/session.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { GRANT } from "../store/kinds.ts";
-
-/** The members of a request that a code is bound to. */
-export interface CodeBinding {
-  /** The redirect_uri of the request. */
-  readonly redirect_uri: string;
-  /** The S256 challenge of PKCE; absent without PKCE. */
-  readonly code_challenge?: string | undefined;
-  /** The nonce to repeat in the ID token. */
-  readonly nonce?: string | undefined;
-}
 
 /** A login of a person at an application, with the family of all its tokens. */
 interface Grant {

@@ -10,7 +10,7 @@ import { encodeBase64Url } from "@sig/jose/internal";
 import { nodeCrypto } from "../login/digest.ts";
 import type { Client } from "./clients.ts";
 import { TOKEN_LIFE_SECONDS } from "./grants.ts";
-import { invalidRequest } from "./oauth_error.ts";
+import { invalidRequest } from "../sign_in/oauth_error.ts";
 import {
   type ProviderKeys,
   SIGNING_ALGORITHMS,

@@ -3,7 +3,8 @@
 import { SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import { nodeCrypto } from "../login/digest.ts";
-import { encodeBase64Url, equalInConstantTime } from "@sig/jose/internal";
+import type { SealingKeys } from "../sign_in/seal.ts";
+import { encodeBase64Url } from "@sig/jose/internal";
 import {
   base64url,
   calculateJwkThumbprint,
@@ -31,8 +32,11 @@ export interface PublicKeySet {
   readonly keys: readonly { readonly [member: string]: unknown }[];
 }
 
-/** The keys of a provider. */
-export interface ProviderKeys {
+/**
+ * The keys of a provider. Sealing keys are derived from the private keys and
+ * rotate with them.
+ */
+export interface ProviderKeys extends SealingKeys {
   /** The public keys to publish, including old ones. */
   readonly jwks: PublicKeySet;
   /** Signs claims as a JWT; `typ` is the type of the token. */
@@ -43,12 +47,6 @@ export interface ProviderKeys {
     },
     claims: { readonly [name: string]: unknown },
   ): Promise<string>;
-  /**
-   * Returns the HMACs of a text in base64url, one for each sealing key. Sealing
-   * keys are derived from the private keys and rotate with them; the first one
-   * seals.
-   */
-  macsOf(text: string): readonly string[];
 }
 
 /**
@@ -57,7 +55,7 @@ export interface ProviderKeys {
  *
  * @example
  * ```ts
- * import { generateProviderKeys, readProviderKeys } from "@sig/web";
+ * import { generateProviderKeys, readProviderKeys } from "@sig/web/openid";
  * import { assertEquals } from "@std/assert";
  *
  * const keys = await readProviderKeys(await generateProviderKeys());
@@ -159,45 +157,6 @@ function createSigner(
 
 const encoder = new TextEncoder();
 
-/** The keys of a seal, and the issuer identifier that it is valid for. */
-type Sealer = {
-  readonly keys: Pick<ProviderKeys, "macsOf">;
-  readonly issuer: string;
-};
-
-/**
- * Seals a value as a text: its JSON and an HMAC. The value is authenticated but
- * not encrypted. It is valid for this issuer only, since another login may use
- * the same keys.
- *
- * @param purpose The purpose; a text that is sealed for one purpose is invalid
- * for others.
- */
-export function seal(
-  { keys, issuer }: Sealer,
-  purpose: string,
-  value: unknown,
-): string {
-  const payload = encodeBase64Url(encoder.encode(JSON.stringify(value)));
-  const [mac] = keys.macsOf(`${purpose} ${issuer} ${payload}`);
-  return `${payload}.${mac}`;
-}
-
-/**
- * Reads a sealed value; undefined for a text that this provider did not seal.
- */
-export function unseal<T>(
-  { keys, issuer }: Sealer,
-  purpose: string,
-  text: string,
-): T | undefined {
-  const [, payload = "", mac = ""] =
-    /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/.exec(text) ?? [];
-  const macs = keys.macsOf(`${purpose} ${issuer} ${payload}`);
-  if (!macs.some((each) => equalInConstantTime(each, mac))) return undefined;
-  return JSON.parse(new TextDecoder().decode(base64url.decode(payload)));
-}
-
 /**
  * Rejects a key that can't sign or whose public part does not match. Otherwise
  * applications would reject its tokens at the first login.
@@ -224,7 +183,7 @@ function parseKeys(text: string): readonly JWK[] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw unusable(undefined, "the file is no JSON");
+    throw unusable(undefined, "the file is not JSON");
   }
   if (
     isObject(value) && Array.isArray(value.keys) && value.keys.every(isObject)

@@ -40,7 +40,7 @@ Deno.test("rejects unusable keys without showing them", async (t) => {
   );
   const short = { ...await exportJWK(privateKey), alg: "RS256" };
   const cases: readonly (readonly [string, unknown, string])[] = [
-    ["no JSON", "{", "the file is no JSON"],
+    ["no JSON", "{", "the file is not JSON"],
     ["another shape", { rsa }, 'the file must be {"keys":[…]}'],
     ["one missing", { keys: [rsa, ec] }, "there is no EdDSA key"],
     ["another algorithm", {

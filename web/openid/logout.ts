@@ -10,15 +10,15 @@ import type { Context, Hono } from "hono";
 import { sha256Base64Url } from "../login/digest.ts";
 import type { Clients } from "./clients.ts";
 import { type Hint, readHint, type Signer, signLogoutToken } from "./jwt.ts";
-import { invalidRequest } from "./oauth_error.ts";
+import { invalidRequest } from "../sign_in/oauth_error.ts";
 import {
   requireGet,
   sendTo,
   showLogoutForm,
   showPage,
   withParameters,
-} from "./pages.ts";
-import { type Parameters, readParameters } from "./parameters.ts";
+} from "../sign_in/pages.ts";
+import { type Parameters, readParameters } from "../sign_in/parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { isOwnPage } from "../sessions/cookies.ts";
 import type { Delivery } from "../sessions/outbox.ts";

@@ -1,25 +1,38 @@
 /** The OpenID Provider (docs/openid.md). @module */
 
 import { Hono } from "hono";
-import { recordsOf, type RecordStore } from "@sig/consumer/store";
+import { recordsOf } from "@sig/consumer/store";
 import type { AllowOrigin, ServiceEnv } from "@sig/api/http";
+import { SigError } from "@sig/core";
+import { addGateRoutes } from "../gate/gate_login.ts";
+import { createGateHosts } from "../gate/hosts.ts";
+import type { LoginGate } from "../login/relationship.ts";
 import { hostCookie } from "../sessions/cookies.ts";
-import { createRecheck, DEFAULT_GRACE_MS } from "../sessions/recheck.ts";
+import {
+  createRecheck,
+  DEFAULT_GRACE_MS,
+  DEFAULT_RECHECK_MS,
+} from "../sessions/recheck.ts";
 import { createOutbox } from "../sessions/outbox.ts";
 import { createSessions, DEFAULT_SESSION_MS } from "../sessions/sessions.ts";
-import { createWatch, type WatchReport } from "../sessions/watch.ts";
+import { createWatch } from "../sessions/watch.ts";
+import type {
+  HostedProvider,
+  LoginHost,
+  OpenIdProvider,
+} from "../sign_in/host.ts";
+import { addInteractionRoutes } from "../sign_in/interaction.ts";
+import { refuseDirectly } from "../sign_in/oauth_error.ts";
+import { refusePage } from "../sign_in/pages.ts";
+import type { Naming } from "../sign_in/person.ts";
 import { ASSERTION } from "../store/kinds.ts";
-import { refuseDirectly } from "./oauth_error.ts";
-import { refusePage } from "./pages.ts";
-import { addFormPostRoute } from "./answer_client.ts";
+import { addFormPostRoute, codeUrl, errorUrl } from "./answer_client.ts";
 import { addAuthorizeRoutes } from "./authorize.ts";
 import { addLogoutRoutes, createBackchannel } from "./logout.ts";
-import type { Naming } from "./claims.ts";
-import type { Clients } from "./clients.ts";
+import { type Clients, mergeWith } from "./clients.ts";
 import { addConsentRoutes } from "./consents.ts";
-import { addDiscoveryRoutes } from "./discovery.ts";
+import { addDiscoveryRoutes, requireIssuerIdentifier } from "./discovery.ts";
 import { createGrants } from "./grants.ts";
-import { addInteractionRoutes, type InteractionLogin } from "./interaction.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import type { ProviderKeys } from "./keys.ts";
 import { addRevokeRoute, addTokenRoute } from "./token.ts";
@@ -48,39 +61,49 @@ export interface ProviderSettings extends Naming {
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
-/** Options of {@linkcode createProvider}. */
-interface ProviderOptions
-  extends ProviderSettings, Omit<InteractionLogin, "sessionMs"> {
-  /** The issuer identifier. */
-  readonly issuer: string;
-  /** The DID of the issuer that confirms logins. */
-  readonly askedIssuer: string | null;
-  /** The store of sessions, codes and tokens. */
-  readonly store: RecordStore;
-  readonly now: () => Date;
+/**
+ * Creates an OpenID Provider, with forward auth for `gateHosts`, for the option
+ * `openid` of `createApp`.
+ *
+ * @example A login with a provider
+ * ```ts
+ * import { createApp } from "@sig/web";
+ * import {
+ *   createProvider,
+ *   generateProviderKeys,
+ *   readClients,
+ *   readProviderKeys,
+ * } from "@sig/web/openid";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const clients = readClients(JSON.stringify({
+ *   clients: [{ client_id: "wiki", redirect_uris: ["https://wiki.acme.example/cb"] }],
+ * }));
+ * const keys = await readProviderKeys(await generateProviderKeys());
+ * const app = createApp({
+ *   audiences: ["https://login.acme.example"],
+ *   issuers: ["acme.example"],
+ *   require: ["relationship=employee"],
+ *   openid: createProvider({ clients: () => clients, keys }),
+ * });
+ * const response = await app.fetch(
+ *   new Request("https://login.acme.example/.well-known/openid-configuration"),
+ * );
+ * assertEquals((await response.json()).issuer, "https://login.acme.example");
+ * ```
+ */
+export function createProvider(settings: ProviderSettings): OpenIdProvider {
+  return { joinLogin: (host) => joinLogin(settings, host) };
 }
 
-/** The background work of the provider. */
-export interface ProviderWork {
-  /** Checks all sessions and ends those that the issuer denies. */
-  watch(): Promise<WatchReport>;
-  /** Sends the logout tokens that are due; returns how many were delivered. */
-  deliver(): Promise<number>;
-}
-
-/** The provider's routes and background work. */
-interface Provider extends ProviderWork {
-  addRoutes(app: Hono<ServiceEnv>): void;
-  /** The state of its routes, for other routes with the same sessions. */
-  readonly context: ProviderContext;
-  /** Allows pages of applications to request some routes. */
-  readonly allowOrigin: AllowOrigin;
-}
-
-/** Creates the provider; nothing is fetched or written yet. */
-export function createProvider(options: ProviderOptions): Provider {
-  const { issuer, clients, keys, store, ask, now } = options;
-  const { nameOf, usernameOf } = options;
+function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
+  const { clients, keys, nameOf, usernameOf } = options;
+  const { store, now } = host;
+  const { ask, require, askedIssuer } = requireQuestion(host.gate);
+  const issuer = requireIssuerIdentifier(host.audiences);
+  const hosts = options.gateHosts?.length
+    ? createGateHosts(options.gateHosts, issuer)
+    : undefined;
   const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
   const send = createBackchannel({
     issuer,
@@ -102,8 +125,8 @@ export function createProvider(options: ProviderOptions): Provider {
     lifeMs: sessionMs,
     conditions: {
       audience: issuer,
-      issuer: options.askedIssuer,
-      require: options.require,
+      issuer: askedIssuer,
+      require,
     },
     async notify(notification) {
       const client = clients().get(notification.client_id);
@@ -120,8 +143,9 @@ export function createProvider(options: ProviderOptions): Provider {
     now,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
   });
-  const context: ProviderContext = {
+  const shared = {
     issuer,
+    applications: mergeWith(clients, hosts?.applications ?? new Map()),
     clients,
     keys,
     sessions,
@@ -133,6 +157,15 @@ export function createProvider(options: ProviderOptions): Provider {
     assertions: recordsOf<true>(store, ASSERTION),
     sessionCookie: hostCookie("sig-session", issuer),
     browserCookie: hostCookie("sig-browser", issuer),
+  };
+  const context: ProviderContext = {
+    ...shared,
+    answers: {
+      isRegistered: (clientId, redirectUri) =>
+        clients().get(clientId)?.redirect_uris.includes(redirectUri) === true,
+      codeUrl: (...asked) => codeUrl(shared, ...asked),
+      errorUrl: (...refused) => errorUrl(shared, ...refused),
+    },
   };
   // Failed deliveries are retried later.
   const kick = () => void outbox.deliver().catch(() => {});
@@ -146,7 +179,9 @@ export function createProvider(options: ProviderOptions): Provider {
       addDiscoveryRoutes(app, issuer, keys);
       addAuthorizeRoutes(pages, context);
       addFormPostRoute(pages, context);
-      addInteractionRoutes(app, context, { ...options, sessionMs });
+      const { challenges, logins } = host;
+      const login = { challenges, logins, ask, require, sessionMs };
+      addInteractionRoutes(app, context, login);
       addConsentRoutes(app, context, kick);
       addTokenRoute(direct, context);
       addUserinfoRoutes(direct, context);
@@ -154,17 +189,38 @@ export function createProvider(options: ProviderOptions): Provider {
       addLogoutRoutes(pages, context, kick);
       app.route("/", direct);
       app.route("/", pages);
+      if (hosts === undefined) return;
+      const maxAgeMs = options.gateMaxAgeMs ?? DEFAULT_RECHECK_MS;
+      addGateRoutes(app, context, { hosts, store, maxAgeMs });
     },
-    context,
+    hosts: options.gateHosts ?? [],
     allowOrigin: createAllowOrigin(clients),
     watch: createWatch({
       sessions,
       now,
       recheckSession: recheck.recheckSession,
-      clientOf: (id) => clients().get(id),
+      clientOf: (id) => context.applications().get(id),
     }),
     deliver: () => outbox.deliver(),
   };
+}
+
+/** @throws {SigError} `invalid_request` where no relationship is required. */
+function requireQuestion({ issuer, require, ask }: LoginGate) {
+  if (ask !== undefined && require !== null) {
+    return { ask, require, askedIssuer: issuer };
+  }
+  throw new SigError(
+    "invalid_request",
+    "Cannot be an OpenID Provider: requirements are missing",
+    {
+      context: {
+        flag: "--oidc-clients",
+        hint:
+          "For example: --issuer acme.example --require relationship=employee.",
+      },
+    },
+  );
 }
 
 /**

@@ -142,12 +142,12 @@ Deno.test("a client without PKCE needs a nonce; PKCE is enforced if it is used, 
   assertEquals(await redeem(none, ""), [200, undefined]);
   assertEquals(await redeem(none, VERIFIER), [
     400,
-    "code_verifier does not fit",
+    "code_verifier does not match",
   ]);
   assertEquals(await redeem({}, VERIFIER), [200, undefined]);
   assertEquals(await redeem({}, "x".repeat(43)), [
     400,
-    "code_verifier does not fit",
+    "code_verifier does not match",
   ]);
   assertEquals(await redeem({}, ""), [400, "code_verifier is required"]);
 });

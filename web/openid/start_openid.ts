@@ -15,10 +15,11 @@ import {
   PeopleFaults,
   readPeople,
 } from "@sig/issuer/people";
-import type { Naming } from "./claims.ts";
+import type { Naming } from "../sign_in/person.ts";
 import { type Clients, readClients } from "./clients.ts";
 import { generateProviderKeys, readProviderKeys } from "./keys.ts";
-import type { ProviderSettings, ProviderWork } from "./provider.ts";
+import type { OpenIdProvider, ProviderWork } from "../sign_in/host.ts";
+import { createProvider, type ProviderSettings } from "./provider.ts";
 import { DEFAULT_RECHECK_MS } from "../sessions/recheck.ts";
 import { runInBackground } from "../sessions/watch.ts";
 
@@ -28,6 +29,8 @@ export interface OpenIdProgram {
   readonly warnings: readonly string[];
   /** The settings from flags and files. */
   readonly settings: ProviderSettings;
+  /** Creates the provider with these settings, or with those of a demo. */
+  createProvider(settings: ProviderSettings): OpenIdProvider;
   /** Starts the background work. */
   begin(provider: ProviderWork, telemetry?: Telemetry): void;
   /** Ends the background work. */
@@ -119,6 +122,7 @@ export async function startOpenId(
       gateHosts: flags["gate-host"],
       gateMaxAgeMs: flags["max-age"] ?? recheckMs,
     },
+    createProvider,
     begin(provider, telemetry) {
       let sessions: number | undefined;
       telemetry?.gauge(

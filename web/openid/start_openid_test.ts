@@ -97,7 +97,7 @@ Deno.test({
     ]);
     assertStringIncludes(
       stderr,
-      "Cannot be an OpenID Provider: it must be said who may log in",
+      "Cannot be an OpenID Provider: requirements are missing",
     );
     await Deno.writeTextFile(`${dir}/bad.json`, '{"keys":[]}');
     const bad = await startServer.fails(dir, [

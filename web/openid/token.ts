@@ -20,8 +20,8 @@ import {
   TOKEN_LIFE_SECONDS,
 } from "./grants.ts";
 import { signIdToken } from "./jwt.ts";
-import { OAuthError } from "./oauth_error.ts";
-import { type Parameters, readParameters } from "./parameters.ts";
+import { OAuthError } from "../sign_in/oauth_error.ts";
+import { type Parameters, readParameters } from "../sign_in/parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
 /** Adds `POST /oidc/token`. */
@@ -49,7 +49,10 @@ async function answer(
     return sendJson(c, await refresh(parameters, client, context));
   }
   throw grantType === "refresh_token"
-    ? new OAuthError("unauthorized_client", "it may not refresh")
+    ? new OAuthError(
+      "unauthorized_client",
+      "this client may not use refresh tokens",
+    )
     : new OAuthError(
       "unsupported_grant_type",
       "grant_type must be authorization_code or refresh_token",
@@ -82,7 +85,7 @@ async function redeemCode(
     ? verifier === undefined
     : /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) &&
       equalInConstantTime(sha256Base64Url(verifier), code_challenge);
-  if (!isVerified) throw refuse("code_verifier does not fit");
+  if (!isVerified) throw refuse("code_verifier does not match");
   if (grant.dead || grant.code.used) {
     // A second use indicates a stolen code (RFC 6749 §4.1.2).
     await grants.revokeFamily(id);
@@ -114,10 +117,10 @@ async function refresh(
     found.grant.dead
   ) throw refuse(NOT_KNOWN);
   if (asked?.every((each) => found.grant.scope.includes(each)) === false) {
-    throw new OAuthError("invalid_scope", "that was not granted");
+    throw new OAuthError("invalid_scope", "scope exceeds what was granted");
   }
   if (asked?.includes("openid") === false) {
-    throw new OAuthError("invalid_scope", "scope must have openid");
+    throw new OAuthError("invalid_scope", "scope must contain openid");
   }
   // Only reuse of a token that was valid indicates theft.
   if (!grants.wasRefreshToken(found)) throw refuse(NOT_KNOWN);

@@ -5,7 +5,7 @@ import type { Hono } from "hono";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { claimsOf } from "./claims.ts";
 import { sessionOf } from "./grants.ts";
-import { OAuthError } from "./oauth_error.ts";
+import { OAuthError } from "../sign_in/oauth_error.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
 /**
@@ -57,5 +57,9 @@ async function read(
 }
 
 function refuse(): OAuthError {
-  return new OAuthError("invalid_token", "the token is not good", "Bearer");
+  return new OAuthError(
+    "invalid_token",
+    "the token is invalid or has expired",
+    "Bearer",
+  );
 }

@@ -212,7 +212,7 @@ const SCOPES: readonly Misuse[] = [
     counted: true,
   },
   {
-    name: "an expected scope that was not granted",
+    name: "an expected scope scope exceeds what was granted",
     expected: { scopes: ["email", "profile"] },
     code: "scope_not_granted",
     says: 'scope "profile" was expected, and is not granted',

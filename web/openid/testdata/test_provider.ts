@@ -17,7 +17,7 @@ import {
   type GivenChallenge,
   Person,
 } from "../../testdata/independent_client.ts";
-import type { ProviderSettings } from "../provider.ts";
+import { createProvider, type ProviderSettings } from "../provider.ts";
 import { type ProviderKeys, readProviderKeys } from "../keys.ts";
 import { readClients } from "../clients.ts";
 
@@ -170,11 +170,11 @@ export class TestProvider {
         return Promise.resolve(documentOf(isDown ? undefined : demo, request));
       },
       store: provider.store,
-      openid: {
+      openid: createProvider({
         clients: () => clients,
         keys: await testKeys(),
         ...options.settings,
-      },
+      }),
       ...options.web,
     });
     ready.resolve();

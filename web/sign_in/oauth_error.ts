@@ -52,7 +52,7 @@ export function invalidRequest(message: string): OAuthError {
 export function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   if (!isSigError(error) || error.category === "internal") {
-    return new OAuthError("server_error", "it failed; the log says why");
+    return new OAuthError("server_error", "the server failed");
   }
   // Retrying would not help if the body is too large.
   if (error.category === "usage" || error.code === "body_too_large") {
@@ -60,7 +60,7 @@ export function toOAuthError(error: unknown): OAuthError {
   }
   return new OAuthError(
     "temporarily_unavailable",
-    `could not tell: ${error.code}; try again`,
+    `no answer: ${error.code}; try again`,
   );
 }
 

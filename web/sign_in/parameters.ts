@@ -27,7 +27,7 @@ export function readParameters(given: URLSearchParams): Parameters {
   const values = new Map<string, string>();
   for (const [name, value] of given) {
     if (values.has(name)) {
-      throw invalidRequest("a parameter stands twice");
+      throw invalidRequest("duplicate parameter");
     }
     if (name.length + value.length > MAX_LENGTH) {
       throw invalidRequest("a parameter is too long");

@@ -25,13 +25,11 @@ import { sha256Base64Url } from "../login/digest.ts";
 import type { AskIssuer, IssuerAnswer } from "../login/relationship.ts";
 import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
 import { requireOwnPage } from "../sessions/cookies.ts";
-import { codeUrl, errorUrl, type PendingCode } from "./answer_client.ts";
-import { MAX_SUB_LENGTH } from "./claims.ts";
-import type { Client } from "./clients.ts";
+import type { Application, PendingCode, SignInContext } from "./context.ts";
 import { invalidRequest, OAuthError } from "./oauth_error.ts";
 import { requireGet, sendTo } from "./pages.ts";
-import type { ProviderContext } from "./provider_context.ts";
-import { seal, unseal } from "./keys.ts";
+import { MAX_SUB_LENGTH } from "./person.ts";
+import { seal, unseal } from "./seal.ts";
 
 /**
  * A pending request: an application waits for a code, or a proxy for a session.
@@ -92,7 +90,7 @@ const PURPOSE = "sign-in";
 export function beginInteraction(
   c: Context<ServiceEnv>,
   context: Pick<
-    ProviderContext,
+    SignInContext,
     "browserCookie" | "issuer" | "keys" | "now"
   >,
   waiting: Waiting,
@@ -124,7 +122,7 @@ const PATH = "/oidc/interaction/:id";
 /** A sign-in in the browser that started it. */
 interface Opened {
   readonly interaction: Interaction;
-  readonly client: Client;
+  readonly client: Application;
   /** The value that its challenges are bound to. */
   readonly boundTo: string;
 }
@@ -135,7 +133,7 @@ interface Opened {
  */
 export function addInteractionRoutes(
   app: Hono<ServiceEnv>,
-  context: ProviderContext,
+  context: SignInContext,
   login: InteractionLogin,
 ): void {
   app.get(PATH, requireGet, async (c) => {
@@ -173,21 +171,21 @@ export function addInteractionRoutes(
 function openInteraction(
   c: Context<ServiceEnv>,
   id: string,
-  context: ProviderContext,
+  context: SignInContext,
 ): Opened {
-  const { browserCookie, clients, now } = context;
+  const { answers, applications, browserCookie, now } = context;
   const interaction = id.length > MAX_SEALED_LENGTH
     ? undefined
     : unseal<Interaction>(context, PURPOSE, id);
   const browser = browserCookie.read(c.req.raw.headers);
-  const client = clients().get(interaction?.client_id ?? "");
+  const client = applications().get(interaction?.client_id ?? "");
   const digest = sha256Base64Url(browser ?? "");
   if (
     interaction === undefined || client === undefined ||
     !(now().getTime() < interaction.expires_ms) ||
     !equalInConstantTime(digest, interaction.browser_sha256) ||
     ("redirect_uri" in interaction &&
-      !client.redirect_uris.includes(interaction.redirect_uri))
+      !answers.isRegistered(client.client_id, interaction.redirect_uri))
   ) throw unknown();
   return { interaction, client, boundTo: sha256Base64Url(id) };
 }
@@ -196,7 +194,7 @@ async function accept(
   c: Context<ServiceEnv>,
   { interaction, client, boundTo }: Opened,
   attestation: string,
-  context: ProviderContext,
+  context: SignInContext,
   { logins, ask, sessionMs }: InteractionLogin,
 ): Promise<Response> {
   const { sessions, sessionCookie } = context;
@@ -240,7 +238,7 @@ async function accept(
       : undefined,
   }, await sessions.find(sessionCookie.read(c.req.raw.headers)));
   const redirect_to = "redirect_uri" in interaction
-    ? await codeUrl(context, client, session, interaction)
+    ? await context.answers.codeUrl(client, session, interaction)
     : interaction.return_to;
   return send(c, JSON.stringify({ redirect_to }), "application/json", {
     headers: [sessionCookie.set(cookie, sessionMs / 1000)],
@@ -250,12 +248,11 @@ async function accept(
 function decline(
   c: Context<ServiceEnv>,
   { interaction }: Opened,
-  context: ProviderContext,
+  context: SignInContext,
 ): Response {
   // Redirecting to the proxy would start the same login again.
   const redirect_to = "redirect_uri" in interaction
-    ? errorUrl(
-      context,
+    ? context.answers.errorUrl(
       interaction,
       new OAuthError("access_denied", "the person declined"),
     )
