@@ -6,6 +6,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { SigError } from "@sig/core";
+import { Hono } from "hono";
 import { Browser, cookieAt } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
 import { requireRelationship, sigLogin, type SigLoginOptions } from "./mod.ts";
@@ -402,7 +403,7 @@ Deno.test("rejects invalid options", () => {
     assertThrows(() => sigLogin({ audience, ...options }), SigError, message);
   }
   const required = [
-    [{ require: [] }, "nothing is required"],
+    [{ require: [] }, "at least one requirement is needed"],
     [{ require: ["rule=x"] }, "rule"],
     [{ issuer: "10.0.0.1" }, "10.0.0.1"],
     ...durations.map((maxAgeMs) => [{ maxAgeMs }, "maxAgeMs must be"] as const),
@@ -411,4 +412,64 @@ Deno.test("rejects invalid options", () => {
     const all = { issuer, require: ["role=x"], ...options };
     assertThrows(() => requireRelationship(all), SigError, message);
   }
+});
+
+Deno.test("requireRelationship reads the subject from the application's own variables, with requirements in both forms", async () => {
+  await using site = await HonoSite.start();
+  const { person } = await Visitor.signedIn(site);
+  type Own = { Variables: { user: { did: string } } };
+  const app = new Hono<Own>();
+  let did = person.did;
+  app.use(async (c, next) => {
+    c.set("user", { did });
+    await next();
+  });
+  const asked = { issuer: site.demo.did, allowPrivate: true, now: site.now };
+  for (const require of [["role=deploy"], [{ role: "deploy" }]]) {
+    app.use(
+      "/deploy",
+      requireRelationship<Own>({
+        ...asked,
+        require,
+        subject: (c) => c.get("user").did,
+      }),
+    );
+  }
+  app.get("/deploy", (c) => c.text("deployed"));
+  assertEquals((await app.request("/deploy")).status, 200);
+  did = new Person().did;
+  assertEquals((await app.request("/deploy")).status, 403);
+  for (const require of [["rol=deploy"], [{ rol: "deploy" }]]) {
+    assertThrows(
+      () => requireRelationship({ ...asked, require }),
+      SigError,
+      'Cannot use requirement: key "rol" must be one of',
+    );
+  }
+});
+
+Deno.test("requireRelationship: graceMs lets an older state answer while the issuer can't be reached", async () => {
+  await using site = await HonoSite.start();
+  const { person } = await Visitor.signedIn(site);
+  const statusOf = (graceMs: number) => {
+    const app = new Hono<{ Variables: { user: string } }>();
+    app.use(requireRelationship({
+      issuer: site.demo.did,
+      allowPrivate: true,
+      now: site.now,
+      require: ["role=deploy"],
+      maxAgeMs: 1_000,
+      graceMs,
+      subject: () => person.did,
+    }));
+    app.get("/", (c) => c.text("in"));
+    return async () => (await app.request("/")).status;
+  };
+  const [strict, lenient] = [statusOf(0), statusOf(60_000)];
+  assertEquals([await strict(), await lenient()], [200, 200]);
+  site.issuerIsDown = true;
+  site.skewMs += 30_000;
+  assertEquals([await strict(), await lenient()], [503, 200]);
+  site.skewMs += 60_000;
+  assertEquals(await lenient(), 503);
 });

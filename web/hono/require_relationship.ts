@@ -2,30 +2,46 @@
 
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
-import { isSigError, SigError, toProblem } from "@sig/core";
+import {
+  isSigError,
+  parseRequirement,
+  parseRequirements,
+  SigError,
+  toProblem,
+} from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context, Env, MiddlewareHandler } from "hono";
 import {
   createLoginGate,
   type MatchedRelationship,
   requireRelationship as judge,
 } from "../login/relationship.ts";
 
-/** Options of {@linkcode requireRelationship}. */
-export interface RequireRelationshipOptions extends FetchPolicy {
+/**
+ * Options of {@linkcode requireRelationship}; `E` is the environment of the
+ * application.
+ */
+export interface RequireRelationshipOptions<E extends Env = SigEnv>
+  extends FetchPolicy {
   /** The issuer: a did:web, a host, or the https URL of a `sig.json`. */
   readonly issuer: string;
   /**
-   * Requirements that the person's relationship must meet, `key=value` each.
+   * Requirements that the person's relationship must meet: each `key=value`, or
+   * an object with one member, such as `{ role: "deploy" }`.
    */
-  readonly require: readonly string[];
+  readonly require: readonly (string | { readonly [key: string]: string })[];
   /** Maximum age of the issuer's state in milliseconds (default: 60,000). */
   readonly maxAgeMs?: number;
+  /**
+   * Milliseconds for which an older state answers while the issuer can't be
+   * reached (default: 0).
+   */
+  readonly graceMs?: number;
   /**
    * Returns the subject of a request (default: that of `c.get("sig")`, which
    * `sigLogin` sets). Never take it from a header.
    */
-  readonly subject?: (c: Context<SigEnv>) => string | undefined;
+  readonly subject?: (c: Context<E>) => string | undefined;
   /**
    * The path that pages redirect to if nobody is logged in, such as
    * `/sig/login`; it gets the parameter `rd` (default: pages get 401 too).
@@ -40,8 +56,8 @@ const DEFAULT_MAX_AGE_MS = 60_000;
 /**
  * Returns middleware that passes requests on only if the subject has the
  * required relationship. Other requests get problem details: 401 `unauthorized`
- * if nobody is logged in, 403 `relationship_denied` with its `reasons`, and 503
- * if the issuer can't be reached.
+ * if nobody is logged in, 403 `relationship_denied` with its `reasons` and the
+ * requirements that are not met, and 503 if the issuer can't be reached.
  *
  * @example
  * ```ts
@@ -60,31 +76,41 @@ const DEFAULT_MAX_AGE_MS = 60_000;
  * assertEquals(response.status, 401);
  * ```
  *
+ * @example With the application's own variables
+ * ```ts
+ * import { requireRelationship } from "@sig/web/hono";
+ * import { Hono } from "hono";
+ * import { assertEquals } from "@std/assert";
+ *
+ * type Own = { Variables: { user?: { did: string } } };
+ * const staff = requireRelationship<Own>({
+ *   issuer: "acme.example",
+ *   require: [{ role: "deploy" }],
+ *   subject: (c) => c.get("user")?.did,
+ * });
+ * const app = new Hono<Own>().get("/", staff, (c) => c.text("welcome"));
+ * assertEquals((await app.request("/")).status, 401);
+ * ```
+ *
  * @throws {SigError} `invalid_requirement`, `requirements_empty`;
  * `invalid_request` for a `maxAgeMs` that is not a duration; the codes of
  * `locateIssuer` for an invalid issuer.
  */
-export function requireRelationship(
-  options: RequireRelationshipOptions,
-): MiddlewareHandler<SigEnv> {
-  const { loginAt, maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
-  // A copy, since the caller may change its list later.
-  const require = [...options.require];
+export function requireRelationship<E extends Env = SigEnv>(
+  options: RequireRelationshipOptions<E>,
+): MiddlewareHandler<E> {
+  const { loginAt, maxAgeMs = DEFAULT_MAX_AGE_MS, graceMs = 0 } = options;
   requireDuration("maxAgeMs", maxAgeMs);
-  if (require.length === 0) {
-    throw new SigError(
-      "requirements_empty",
-      "Cannot require a relationship: nothing is required",
-      { context: { hint: "For example: relationship=employee." } },
-    );
-  }
+  requireDuration("graceMs", graceMs);
+  const require = parseRequirements(options.require)
+    .map(parseRequirement).map(({ key, value }) => `${key}=${value}`);
   const policy = fetchPolicyOf(options);
   const did = locateIssuer(options.issuer, policy).expectedIssuer;
   const now = options.now ?? (() => new Date());
   const issuers = [{ did, policy }];
   const { ask } = createLoginGate({ issuers, require, maxAgeMs, now });
   const subjectOf = options.subject ??
-    ((c: Context<SigEnv>) => c.get("sig")?.subject);
+    ((c: Context<E>) => (c.var as Partial<SigEnv["Variables"]>).sig?.subject);
   return async (c, next) => {
     const subject = subjectOf(c);
     if (subject === undefined) {
@@ -93,7 +119,7 @@ export function requireRelationship(
         : refuse(unauthorized());
     }
     try {
-      judge((await ask!(subject)).answer, subject, "answer");
+      judge((await ask!(subject, { graceMs })).answer, subject, "answer");
     } catch (error) {
       if (isSigError(error, "relationship_denied")) return refuse(error);
       // No answer from the issuer is neither an allow nor a deny.

@@ -169,6 +169,11 @@ interface FurtherQuestion {
    */
   readonly maxAgeMs?: number | undefined;
   /**
+   * Milliseconds for which an older state answers while the issuer can't be
+   * reached (default: 0).
+   */
+  readonly graceMs?: number | undefined;
+  /**
    * False: answers only from the state that this process has read, whatever its
    * age.
    */
@@ -245,12 +250,14 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
   });
   const ask: AskIssuer = async (subject, further = {}) => {
     const { require = [], maxAgeMs = ownMaxAgeMs, refresh = true } = further;
+    const { graceMs = 0 } = further;
     const asking = consumer.ask(
       issuer.did,
       {
         subject,
         require: parseRequirements([...new Set([...own, ...require])]),
         maxAgeMs,
+        graceMs,
       },
       { refresh },
     );
