@@ -15,6 +15,7 @@ import { quote, validityAt } from "@sig/core/internal";
 import type { VerifiedAnswer } from "@sig/jose";
 import { invitationUsed } from "./append/append_batch.ts";
 import type { UpsertDraft } from "./append/draft.ts";
+import { isBefore, secondOf } from "./plan/people_history.ts";
 import {
   activeOfPerson,
   type PublishedState,
@@ -75,7 +76,7 @@ import {
  * ```
  *
  * @param person Required for a further key of a person, which receives the
- * current type, roles and dates of that person. Append the draft only if the
+ * current type, roles and end of that person, and begins now. Append the draft only if the
  * feed still ends with the event of this state.
  *
  * @throws {SigError} of a further key: `unknown_relationship`,
@@ -122,12 +123,14 @@ export function enrolmentDraft(
   requireFurtherKey(state, subject, claims.same_person_as);
   // Link to the root, so that a chain of devices never becomes too long for
   // readers.
+  const begins = secondOf(now);
   const same_person_as = rootIn(state, claims.same_person_as);
   return {
     ...draft,
     relationship_type,
     roles,
-    valid_from,
+    // A further key begins when it is enrolled, not when the person did.
+    valid_from: isBefore(valid_from, begins) ? begins : valid_from,
     valid_until,
     metadata: { same_person_as },
   };

@@ -29,7 +29,7 @@ invitation   signed by key orgsign-1
 subject      ${subject}
 as           contractor
 roles        review, deploy
-valid        until 2027-07-01T00:00:00Z
+valid        until 2027-07-01T00:00:00Z (through 2027-06-30)
 invited was  Alice Doe (not published)
 `,
   );

@@ -106,7 +106,7 @@ subject      ${answer.subject}
 new key of   ${ALICE}
 as           employee
 roles        deploy
-valid        until 2027-07-01T00:00:00Z
+valid        from 2026-01-01T00:00:17Z until 2027-07-01T00:00:00Z (through 2027-06-30)
 `,
   });
   const given = ["employee", "deploy", "2027-07-01T00:00:00Z"];

@@ -87,7 +87,7 @@ export async function reviewUpsert(
   const now = call.io.now();
   const text = (value: unknown) =>
     typeof value === "string" ? value : undefined;
-  const { last_sequence, recent, relationships } = await issuer.current({
+  const { ended, last_sequence, recent, relationships } = await issuer.current({
     relationship_id: text(draft.relationship_id),
     subject: text(draft.subject),
     most: MOST_NAMED,
@@ -103,6 +103,12 @@ export async function reviewUpsert(
   if (before?.upsert === null) {
     doubts.push(
       `relationship ${before.relationship_id} is revoked (seq=${before.last_sequence}), and this makes it active again`,
+    );
+  }
+  if (ended !== undefined) {
+    const { effective_at, reason_code, relationship_id, sequence } = ended;
+    doubts.push(
+      `${draft.subject} was revoked at ${effective_at} (${reason_code}, ${relationship_id}, seq=${sequence}) and has no active relationship`,
     );
   }
   return {

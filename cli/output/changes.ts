@@ -2,6 +2,7 @@
 
 import type { People } from "@sig/issuer/people";
 import type { Plan, PlannedChange } from "@sig/issuer";
+import { throughDay } from "./fields.ts";
 import { colour, type Output, safe } from "./write.ts";
 
 /** Returns the names of the members that differ, without `leftOut`. */
@@ -175,6 +176,12 @@ function describePair(
   before: unknown,
   after: unknown,
 ): readonly [string, string] {
+  if (name === "valid_until") {
+    const [was, is] = [before, after].map((end) =>
+      typeof end === "string" ? `${end}${throughDay(end)}` : describeValue(end)
+    );
+    return [was!, is!];
+  }
   const all = [before, after].flat();
   const isRepaired = name === "roles" &&
     all.some((role) => typeof role === "string" && /[,;\s]/.test(role));

@@ -14,7 +14,7 @@ export function termLines(terms: InvitationTerms): readonly Line[] {
   const from = valid_from === undefined ? "" : `from ${valid_from} `;
   const until = valid_until === undefined
     ? "without an end"
-    : `until ${valid_until}`;
+    : `until ${valid_until}${throughDay(valid_until)}`;
   return [
     ...(terms.same_person_as === undefined
       ? []
@@ -23,6 +23,17 @@ export function termLines(terms: InvitationTerms): readonly Line[] {
     ["roles", roles.length === 0 ? "none" : roles.map(oneRole).join(", ")],
     ["valid", `${from}${until}`],
   ];
+}
+
+/**
+ * Returns the last whole day before an end at midnight: people read an end on 1
+ * April as a contract through 1 April.
+ */
+export function throughDay(end: string): string {
+  const [, day] = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z$/.exec(end) ?? [];
+  if (day === undefined) return "";
+  const last = new Date(Date.parse(`${day}T00:00:00Z`) - 86_400_000);
+  return ` (through ${last.toISOString().slice(0, 10)})`;
 }
 
 /** Quotes a role that looks like several or has blanks at its ends. */

@@ -2,8 +2,10 @@
 
 import {
   type FeedLineParser,
+  isRevoke,
   isUpsert,
   parseEventPayload,
+  type RelationshipRevokeEvent,
   type RelationshipUpsertEvent,
   type SigEvent,
 } from "@sig/core";
@@ -48,6 +50,8 @@ export interface CurrentRelationships {
   readonly relationships: readonly CurrentRelationship[];
   /** The upserts within `recentBytes`, whose lines were verified before. */
   readonly recent: readonly RelationshipUpsertEvent[];
+  /** The last revocation of a subject without an active relationship. */
+  readonly ended?: RelationshipRevokeEvent;
 }
 
 /** More than the number of events of any feed. */
@@ -81,12 +85,21 @@ export async function readCurrent(
     relationships.push({ relationship_id, subject, upsert, last_sequence });
   }
   relationships.sort((a, b) => a.last_sequence - b.last_sequence);
+  const revoked = subject === undefined || several.length > 0
+    ? undefined
+    : index.lastRevokedOf(subject);
+  const ended = revoked && await readLastEvent(revoked, feed, parseLine);
   const { bytes, sequence: last_sequence } = index.head!;
   const from = Math.max(0, bytes - recentBytes);
   const recent = from === bytes
     ? []
     : [...readRecent(await feed.read(from, bytes - from), parseLine)];
-  return { last_sequence, relationships, recent };
+  return {
+    last_sequence,
+    relationships,
+    recent,
+    ...(ended && isRevoke(ended) ? { ended } : {}),
+  };
 }
 
 const LF = 0x0a;

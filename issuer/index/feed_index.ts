@@ -186,13 +186,30 @@ export class FeedIndex implements PastEvents {
 
   /** Returns the active relationships of a subject, latest events first. */
   activeOf(subject: string, most: number): readonly IndexedRelationship[] {
+    return this.#ofSubject(subject, "active", most);
+  }
+
+  /** Returns the relationship of a subject that was revoked last. */
+  lastRevokedOf(subject: string): IndexedRelationship | undefined {
+    return this.#ofSubject(subject, "revoked", 1)[0];
+  }
+
+  #ofSubject(
+    subject: string,
+    status: "active" | "revoked",
+    most: number,
+  ): readonly IndexedRelationship[] {
     const pending = [...this.#relationships.values()]
-      .filter((each) => each.subject === subject && !each.revoked)
+      .filter((each) =>
+        each.subject === subject && !each.isVoid &&
+        each.revoked === (status === "revoked")
+      )
       .sort((a, b) => b.last_sequence - a.last_sequence);
     if (this.#path === undefined) return pending.slice(0, most);
     // Each pending relationship may replace one in the file.
     const limit = most + this.#relationships.size;
-    const stored = this.#select(ACTIVE_OF, subject, limit).map(relationshipOf)
+    const stored = this.#select(OF_SUBJECT, subject, status, limit)
+      .map(relationshipOf)
       .filter(({ relationship_id: id }) => !this.#relationships.has(id));
     return [...pending, ...stored].slice(0, most);
   }
@@ -417,7 +434,7 @@ function later(a: string | null, b: string): string {
 }
 
 /** Schema version: an index of another version is rebuilt. */
-const SCHEMA_VERSION = 5;
+const SCHEMA_VERSION = 6;
 
 // With a write-ahead log and NORMAL, a commit needs no flush. After a power cut
 // the file is intact and at worst behind, which is sufficient.
@@ -444,8 +461,7 @@ CREATE TABLE relationships (
   offset INTEGER NOT NULL,
   bytes INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX active_by_subject ON relationships (subject, last_sequence)
-  WHERE status = 'active';
+CREATE INDEX by_subject ON relationships (subject, status, last_sequence);
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY CHECK (id = 0),
   issuer TEXT NOT NULL,
@@ -459,8 +475,8 @@ PRAGMA user_version = ${SCHEMA_VERSION};
 COMMIT;
 `;
 
-const ACTIVE_OF =
-  "SELECT * FROM relationships WHERE subject = ? AND status = 'active' ORDER BY last_sequence DESC LIMIT ?";
+const OF_SUBJECT =
+  "SELECT * FROM relationships WHERE subject = ? AND status = ? ORDER BY last_sequence DESC LIMIT ?";
 
 function openFile(path: string): sqlite.DatabaseSync {
   // Created before SQLite does, which applies the umask; its log inherits the

@@ -232,12 +232,12 @@ export class PeopleHistory {
 }
 
 /** Returns an instant without fractions of a second. */
-function secondOf(now: Date): string {
+export function secondOf(now: Date): string {
   return now.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 /** Returns whether a start is before another one; null is before all. */
-function isBefore(a: string | null, b: string | null): boolean {
+export function isBefore(a: string | null, b: string | null): boolean {
   if (b === null) return false;
   const [first, second] = [parseTimestamp(a), parseTimestamp(b)];
   if (a === null) return true;
