@@ -204,6 +204,7 @@ export class PeopleFaults {
    * @throws {SigError} `invalid_request` if there is a fault.
    */
   throwIfAny(): void {
+    this.#faults.sort((a, b) => a.row - b.row);
     const [first] = this.#faults;
     if (first === undefined) return;
     const more = this.#faults.length - 1;
