@@ -2,13 +2,16 @@
 
 import { quote } from "@sig/core/internal";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
-import { findContradiction, keysDigest } from "../memory/compare.ts";
+import { findContradiction, servedKeys } from "../memory/compare.ts";
 import {
+  type KnownPin,
   type PinnedFeed,
   type PinnedProof,
   shortenKids,
   shortOrNull,
 } from "../memory/pin.ts";
+import { introducedKeys, pinnedRecovery } from "../memory/compare_recovery.ts";
+import type { Recovery } from "@sig/jose/recovery";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { RunningHash } from "../verify/verify_feed.ts";
 import {
@@ -137,7 +140,7 @@ export async function judgeFeed(
     hashesAt: await proofs.hashesOf(tree, pin),
   });
   if (error !== undefined) {
-    const served = { sequence: events, sha256, keys: keysDigest(keys) };
+    const served = { sequence: events, sha256, ...servedKeys(keys) };
     return { kind: "contradiction", error, served };
   }
   const { checkpointPolicy: policy } = options;
@@ -158,8 +161,7 @@ async function foundFeed(
   },
 ): Promise<Found> {
   const { now } = options;
-  const { metadata: { events_uri: ref, public_only, recovery = null } } =
-    loaded;
+  const { metadata: { events_uri: ref, public_only } } = loaded;
   const result = verification.result();
   const { state, bytes } = result;
   const ofEvents = withoutPast(result.warnings, state, options);
@@ -178,17 +180,19 @@ async function foundFeed(
   };
   // Proofs introduce new keys; without them, a new key is only a warning.
   const isUnproven = pin?.proof === null && (pin.feed?.sequence ?? 0) > 0;
-  const known = pin?.feed?.keys ?? {};
   const added = isUnproven
-    ? signed.map(([kid]) => kid).filter((kid) => !Object.hasOwn(known, kid))
+    ? newKids(pin, loaded.recovery, signed.map(([kid]) => kid))
     : [];
   const addedKids = Object.keys(
     await shortenKids(added.map((kid) => [kid, ""])),
   );
+  const recovery = pinnedRecovery(loaded.recovery);
+  const isAdded = recovery !== null && pin?.recovery === null;
   return {
     kind: "feed",
     feed,
     proof,
+    recovery,
     addedKids,
     copy: {
       kind: "copy",
@@ -199,7 +203,8 @@ async function foundFeed(
       etag,
       ref,
       publicOnly: public_only,
-      recovery: JSON.stringify(recovery),
+      statements: recovery?.sha256 ?? null,
+      recovery: loaded.recovery,
       comparedAt,
       documents,
       keys: loaded.keys,
@@ -220,6 +225,12 @@ async function foundFeed(
           warnings: [
             ...loaded.warnings,
             ...warnings,
+            ...isAdded && pin.proof === null
+              ? [{
+                code: "recovery_added" as const,
+                detail: "the issuer has a recovery key, for the first time",
+              }]
+              : [],
             ...added.map((kid) => ({
               code: "key_added" as const,
               detail: `key ${quote(kid)} has signed for the first time`,
@@ -230,4 +241,14 @@ async function foundFeed(
       },
     },
   };
+}
+
+/** Returns the kids that neither the pin nor a statement knows. */
+function newKids(
+  pin: KnownPin,
+  recovery: Recovery | undefined,
+  signed: readonly string[],
+): readonly string[] {
+  const { known } = introducedKeys(pin, recovery);
+  return signed.filter((kid) => !known.has(kid));
 }

@@ -20,7 +20,7 @@ import {
 } from "../memory/pin.ts";
 import { decodePin, PINS } from "../memory/pin_record.ts";
 import { acknowledge } from "../memory/transitions.ts";
-import { fetchedKeys, keysDigest } from "../memory/compare.ts";
+import { fetchedKeys, servedKeys } from "../memory/compare.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { type IssuerName, locateIssuer } from "../read/source.ts";
 import { listRecords, type RecordStore } from "../store/record_store.ts";
@@ -149,7 +149,7 @@ export interface ServedHistory {
   /** The pin as it was before the issuer was read. */
   readonly remembered: PinRecord;
   /** The feed served now. */
-  readonly served: Omit<SeenFeed, "keys"> & {
+  readonly served: Omit<SeenFeed, "keys" | "statements"> & {
     /** The keys that signed its events, by kid. */
     readonly keys: PinnedFeed["keys"];
     /** The sequence of the first event that differs; null if unknown. */
@@ -203,10 +203,11 @@ type ReadingOptions = Omit<AcknowledgeOptions, "reason" | "expect" | "confirm">;
 
 /** Returns whether a feed is exactly what an incident saw. */
 async function isRecorded(
-  { copy: { keys, sha256, events }, copy, proof }: ServedNow,
+  { copy: { sha256, events }, copy, proof }: ServedNow,
   seen: Served | null,
 ): Promise<boolean> {
-  if (seen?.keys !== keysDigest(await fetchedKeys(keys))) return false;
+  const { keys, statements } = servedKeys(await fetchedKeys(copy));
+  if (seen?.keys !== keys || seen.statements !== statements) return false;
   if ("sha256" in seen) {
     return seen.sha256 === sha256 && seen.sequence === events;
   }
@@ -263,6 +264,7 @@ export async function acknowledgePin(
       ...{ at, reason, code, issuer: pin.issuer },
       feed: served.feed,
       proof: served.proof,
+      recovery: served.recovery,
       addedKids: [],
       changedFrom: error === undefined
         ? null

@@ -400,11 +400,14 @@ function outcomeOf(
       return { kind: found.kind, at, code: error.code, detail, served };
     }
     case "feed": {
-      const { kind, feed, proof, addedKids } = found;
-      return { kind, at, issuer, feed, proof, addedKids };
+      const { kind, feed, proof, recovery, addedKids } = found;
+      return { kind, at, issuer, feed, proof, recovery, addedKids };
     }
     case "proof":
-      return { kind: found.kind, at, issuer, proof: found.proof };
+      return {
+        ...{ kind: found.kind, at, issuer },
+        ...{ proof: found.proof, recovery: found.recovery },
+      };
   }
 }
 

@@ -33,10 +33,11 @@ import {
   type FetchedKeys,
   fetchedKeys,
   findContradiction,
-  keysDigest,
   MAX_PROOF_KEYS,
   pinnedHashes,
+  servedKeys,
 } from "../memory/compare.ts";
+import { pinnedRecovery } from "../memory/compare_recovery.ts";
 import {
   type KnownPin,
   nameKids,
@@ -171,7 +172,7 @@ async function prove(
   { pin: stored, now, limits }: ProofOptions,
 ): Promise<Unproven | Exclude<FoundByProof, { readonly kind: "unproven" }>> {
   const { checkpoint, fault, files } = proofs;
-  const keys = await fetchedKeys(loaded.keys);
+  const keys = await fetchedKeys(loaded);
   const pin = stored.status === "unknown"
     ? undefined
     : await nameKids(stored, keys.published.keys());
@@ -229,7 +230,9 @@ async function prove(
     keys: await shortenKids(keys.usable),
   };
   const ownBytes = lines.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const recovery = pinnedRecovery(loaded.recovery);
   const part: Part = {
+    statements: recovery?.sha256 ?? null,
     ...{ kind: "part", events, seen, observedAt: now, subject, isPast, size },
     checkpoint,
     feedBytes: checkpoint.bytes,
@@ -240,7 +243,7 @@ async function prove(
       verified: verifiedBy(loaded, checkpoint, replay, tail),
     },
   };
-  return { kind: "proof", part, proof };
+  return { kind: "proof", part, proof, recovery };
 }
 
 function servedOf(
@@ -249,7 +252,7 @@ function servedOf(
 ): SeenProof {
   const none = { size: null, root: null, state: null };
   const hashes = checkpoint === undefined ? none : pinnedHashes(checkpoint);
-  return { ...hashes, keys: keysDigest(keys) };
+  return { ...hashes, ...servedKeys(keys) };
 }
 
 /**

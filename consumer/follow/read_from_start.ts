@@ -1,7 +1,7 @@
 /** Reads a feed from its first byte (docs/protocol.md §6.2). @module */
 
 import { DEFAULT_LIMITS } from "@sig/core";
-import { findContradiction, keysDigest } from "../memory/compare.ts";
+import { findContradiction, servedKeys } from "../memory/compare.ts";
 import type { KnownPin } from "../memory/pin.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
@@ -92,7 +92,7 @@ export async function countFeed(
     served: {
       sequence: events,
       sha256: digest.hex(),
-      keys: keysDigest(keys),
+      ...servedKeys(keys),
     },
   };
 }

@@ -14,6 +14,7 @@ import {
 } from "@sig/core";
 import type { KeyResolver } from "@sig/jose/keys";
 import type { OpenedCheckpoint } from "@sig/jose/proofs";
+import type { Recovery } from "@sig/jose/recovery";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import type { FetchedKeys } from "../memory/compare.ts";
 import type { PinKeeper } from "../memory/keeper.ts";
@@ -21,6 +22,7 @@ import type {
   KnownPin,
   PinnedFeed,
   PinnedProof,
+  PinnedRecovery,
   Served,
 } from "../memory/pin.ts";
 import type { VerifiedState } from "../memory/transitions.ts";
@@ -70,7 +72,7 @@ export type Copy =
     /** `public_only` of the metadata that its events were verified with. */
     readonly publicOnly: boolean;
     /** The recovery key and its statements, by which its events apply. */
-    readonly recovery: string;
+    readonly recovery: Recovery | undefined;
     /** When the feed was last compared from its first byte. */
     readonly comparedAt: Date;
     /** The documents that its events were verified with. */
@@ -104,6 +106,7 @@ export type Found =
     readonly copy: Copy;
     readonly feed: PinnedFeed;
     readonly proof: PinnedProof | null;
+    readonly recovery: PinnedRecovery | null;
     readonly addedKids: readonly string[];
   }
   /** A proof that continues the pin. */
@@ -111,6 +114,7 @@ export type Found =
     readonly kind: "proof";
     readonly part: Part;
     readonly proof: PinnedProof;
+    readonly recovery: PinnedRecovery | null;
   }
   /** No proof was used: the feed must be read. */
   | {

@@ -109,7 +109,7 @@ async function readOnce(
       knownKeys: held?.keys.keys,
       onMetadata,
     });
-    const keys = await fetchedKeys(loaded.keys);
+    const keys = await fetchedKeys(loaded);
     const named = pin.status === "unknown"
       ? undefined
       : await nameKids(pin, keys.published.keys());
@@ -179,5 +179,5 @@ function copyToContinue(
 function isCopyOf(copy: Copy, metadata: SigMetadata): boolean {
   return copy.ref === metadata.events_uri &&
     copy.publicOnly === metadata.public_only &&
-    copy.recovery === JSON.stringify(metadata.recovery ?? null);
+    JSON.stringify(copy.recovery?.member) === JSON.stringify(metadata.recovery);
 }

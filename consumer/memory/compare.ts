@@ -16,13 +16,27 @@ import {
   findKeyNotIntroduced,
   type OpenedCheckpoint,
 } from "@sig/jose/proofs";
-import { eventsSeen, type KnownPin, type PinnedProof } from "./pin.ts";
+import type { Recovery } from "@sig/jose/recovery";
+import type { LoadedIssuer } from "../verify/load_issuer.ts";
+import {
+  findOtherRecovery,
+  introducedKeys,
+  isRecoveryIntroduced,
+  pinnedRecovery,
+} from "./compare_recovery.ts";
+import {
+  eventsSeen,
+  type KnownPin,
+  type PinnedProof,
+  type Served,
+} from "./pin.ts";
 
 /**
  * The error codes of contradictions to a pin, in their order of precedence
  * (docs/protocol.md §6.2).
  */
 export const CONTRADICTIONS = [
+  "recovery_contradicted",
   "feed_rolled_back",
   "key_replaced",
   "key_withdrawn",
@@ -40,6 +54,10 @@ export interface FetchedKeys {
    * the DID document.
    */
   readonly usable: ReadonlyMap<string, string>;
+  /** The kids of keys that a statement has ended. */
+  readonly ended: ReadonlySet<string>;
+  /** The recovery key and its statements, if the issuer has one. */
+  readonly recovery: Recovery | undefined;
 }
 
 /** The hashes after some events; `state` only if it was computed. */
@@ -82,9 +100,20 @@ export function findContradiction(
   pin: KnownPin,
   shown: Shown,
 ): SigError | undefined {
-  return findRollback(pin, shown) ?? findChangedKey(pin, shown) ??
+  return findRecovery(pin, shown) ?? findRollback(pin, shown) ??
+    findChangedKey(pin, shown) ??
     findNewKey(pin, shown) ?? findRewrite(pin, shown) ??
     findOtherState(pin, shown);
+}
+
+function findRecovery(
+  pin: KnownPin,
+  { keys: { recovery } }: Shown,
+): SigError | undefined {
+  const why = findOtherRecovery(pin, recovery);
+  return why === undefined
+    ? undefined
+    : contradiction("recovery_contradicted", why, {});
 }
 
 function findRollback(
@@ -148,13 +177,24 @@ function findChangedKey(
 
 /** An attacker on the web server can publish a key, but not introduce it. */
 function findNewKey(
-  { proof }: KnownPin,
+  pin: KnownPin,
   { keys, checkpoint }: Shown,
 ): SigError | undefined {
-  if (proof === null) return undefined;
+  const { ended, recovery, usable } = keys;
+  if (!isRecoveryIntroduced(pin, recovery, checkpoint, usable)) {
+    return contradiction(
+      "key_not_introduced",
+      "the issuer's recovery key is new, and no remembered key has signed a " +
+        "checkpoint that names it",
+      {},
+    );
+  }
+  const { known, isRequired } = introducedKeys(pin, recovery);
+  if (!isRequired) return undefined;
   const kid = findKeyNotIntroduced(createSha256(), {
-    remembered: new Map(Object.entries(proof.keys)),
-    documents: keys.usable,
+    remembered: known,
+    documents: usable,
+    ended,
     checkpoint,
   });
   return kid === undefined ? undefined : contradiction(
@@ -242,7 +282,9 @@ function contradiction(
 }
 
 /** Returns the keys of an issuer, with their thumbprints. */
-export async function fetchedKeys(keys: KeyResolver): Promise<FetchedKeys> {
+export async function fetchedKeys(
+  { keys, recovery }: Pick<LoadedIssuer, "keys" | "recovery">,
+): Promise<FetchedKeys> {
   const published = new Map<string, string>();
   const usable = new Map<string, string>();
   for (const [kid, key] of keys.keys) {
@@ -250,7 +292,10 @@ export async function fetchedKeys(keys: KeyResolver): Promise<FetchedKeys> {
     published.set(kid, thumbprint);
     if (maySign(keys, kid)) usable.set(kid, thumbprint);
   }
-  return { published, usable };
+  const ended = [...published.keys()].filter((kid) =>
+    keys.endOf(kid) !== undefined
+  );
+  return { published, usable, ended: new Set(ended), recovery };
 }
 
 /** Returns whether a key is published and authorised, also if it has ended. */
@@ -273,9 +318,14 @@ export function signingKeys(
   );
 }
 
-/** Returns the digest of the keys that may sign events, base64. */
-export function keysDigest({ usable }: FetchedKeys): string {
-  return encodeBase64(digestKeys(createSha256(), usable));
+/** Returns the digests of the keys and the statements, for an incident. */
+export function servedKeys(
+  { recovery, usable }: FetchedKeys,
+): Pick<Served, "keys" | "statements"> {
+  return {
+    keys: encodeBase64(digestKeys(createSha256(), usable)),
+    statements: pinnedRecovery(recovery)?.sha256 ?? null,
+  };
 }
 
 /** Maximum number of keys in {@linkcode PinnedProof}, to limit its size. */

@@ -66,7 +66,7 @@ function shown(changes: Changes): Shown {
   const usable = new Map(published);
   if (unauthorized !== undefined) usable.delete(unauthorized);
   return {
-    keys: { published, usable },
+    keys: { published, usable, ended: new Set(), recovery: undefined },
     events: changes.events ?? 5,
     feed: {
       prefixSha256: "prefix" in changes ? changes.prefix : "aa",

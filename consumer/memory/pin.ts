@@ -59,7 +59,7 @@ export interface PinnedRecovery {
   readonly commitment: string;
   /** Number of statements. */
   readonly statements: number;
-  /** SHA-256 of the statements' texts joined by LF, base64url. */
+  /** SHA-256 of the statements' texts joined by LF, hexadecimal. */
   readonly sha256: string;
 }
 
@@ -71,6 +71,8 @@ export interface SeenFeed {
   readonly sha256: string;
   /** Digest of the keys that may sign (docs/protocol.md §13.1), base64. */
   readonly keys: string;
+  /** As in {@linkcode PinnedRecovery}; null without a recovery key. */
+  readonly statements: string | null;
 }
 
 /** A served history without its feed that contradicts the pin. */
@@ -86,6 +88,8 @@ export interface SeenProof {
   readonly state: string | null;
   /** As in {@linkcode SeenFeed}. */
   readonly keys: string;
+  /** As in {@linkcode SeenFeed}. */
+  readonly statements: string | null;
 }
 
 /** What an issuer served when it contradicted its pin. */

@@ -49,13 +49,17 @@ async function largestPin(kids: readonly string[]): Promise<KnownPin> {
       ...{ size: 2 ** 52, root: hash, state: hash, keys: proofKeys },
       seen: { size: 2 ** 52, root: hash },
     },
+    recovery: null,
     addedKids: Object.keys(keys),
   };
   const contradiction: Outcome = {
     kind: "contradiction",
     ...{ at: AT, code: "key_not_introduced" },
     detail: beginningOf(`Cannot trust feed: ${LONG[0]}\u0001`.repeat(9), 2_000),
-    served: { size: 2 ** 52, root: hash, state: hash, keys: hash },
+    served: {
+      ...{ size: 2 ** 52, root: hash, state: hash },
+      ...{ keys: hash, statements: "f".repeat(64) },
+    },
   };
   let pin = known(next(UNKNOWN, feed));
   for (let nth = 0; nth < 100; nth++) {

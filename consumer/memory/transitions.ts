@@ -13,6 +13,7 @@ import {
   type PinIncident,
   type PinnedFeed,
   type PinnedProof,
+  type PinnedRecovery,
   type RememberedPin,
   type Seen,
   type Served,
@@ -45,6 +46,7 @@ export type Outcome =
     readonly feed: PinnedFeed;
     /** Null if there are no proofs, or none was ever confirmed. */
     readonly proof: PinnedProof | null;
+    readonly recovery: PinnedRecovery | null;
     /** The keys that signed for the first time. */
     readonly addedKids: readonly string[];
   }
@@ -54,6 +56,7 @@ export type Outcome =
     readonly at: string;
     readonly issuer: string;
     readonly proof: PinnedProof;
+    readonly recovery: PinnedRecovery | null;
   };
 
 /**
@@ -108,7 +111,7 @@ function afterContradiction(
 
 function afterFeed(
   pin: Pin,
-  { at, issuer, feed, proof, addedKids }: Of<"feed">,
+  { at, issuer, feed, proof, recovery, addedKids }: Of<"feed">,
 ): RememberedPin {
   const before = remembered(pin, issuer, at);
   const added = addedKids.map((kid) => ({ kid, at }));
@@ -117,13 +120,14 @@ function afterFeed(
     last_seen: at,
     feed,
     proof,
+    recovery,
     key_added: [...before.key_added, ...added].slice(-MAX_KEYS_ADDED),
   };
 }
 
 function afterProof(
   pin: Pin,
-  { at, issuer, proof }: Of<"proof">,
+  { at, issuer, proof, recovery }: Of<"proof">,
 ): RememberedPin | typeof JUDGE_AGAIN {
   const before = remembered(pin, issuer, at);
   const isShorter = before.proof !== null &&
@@ -131,7 +135,7 @@ function afterProof(
       proof.seen.size < before.proof.seen.size);
   // The read was compared with an older pin, or without one.
   if (isShorter) return JUDGE_AGAIN;
-  return { ...before, last_seen: at, proof };
+  return { ...before, last_seen: at, proof, recovery };
 }
 
 /** Returns a pin without its fault or incident, or a new one. */
@@ -205,20 +209,26 @@ export function acknowledge(
 
 /** A verified state of this process, without the pin. */
 export type VerifiedState =
-  /** The whole feed. */
-  | {
-    readonly kind: "copy";
-    readonly events: number;
-    readonly sha256: string;
-    readonly observedAt: Date;
+  & {
+    /** The statements by which events apply, as in {@linkcode PinnedRecovery}. */
+    readonly statements: string | null;
   }
-  /** The relationships of one subject, by proof. */
-  | {
-    readonly kind: "part";
-    readonly events: number;
-    readonly seen: Seen;
-    readonly observedAt: Date;
-  };
+  & (
+    /** The whole feed. */
+    | {
+      readonly kind: "copy";
+      readonly events: number;
+      readonly sha256: string;
+      readonly observedAt: Date;
+    }
+    /** The relationships of one subject, by proof. */
+    | {
+      readonly kind: "part";
+      readonly events: number;
+      readonly seen: Seen;
+      readonly observedAt: Date;
+    }
+  );
 
 /** What a question demands of the state that answers it. */
 export interface Demand {
@@ -236,7 +246,9 @@ export interface Demand {
  */
 export function isCurrent(pin: Pin, state: VerifiedState): boolean {
   if (pin.status !== "remembered") return false;
-  const { feed, proof } = pin;
+  const { feed, proof, recovery } = pin;
+  // A new statement changes answers without a new event.
+  if (state.statements !== (recovery?.sha256 ?? null)) return false;
   if (state.kind === "copy") {
     return state.sha256 === feed?.prefix_sha256 &&
       state.events >= (proof?.seen.size ?? 0);

@@ -60,7 +60,10 @@ function show(history: History, size: number, pin: KnownPin | undefined) {
       ? { root: bytesOf(rootOf(history.slice(0, events))) }
       : undefined;
   const tree: Shown = {
-    keys: { published: new Map(), usable: new Map() },
+    keys: {
+      ...{ published: new Map(), usable: new Map(), ended: new Set<string>() },
+      recovery: undefined,
+    },
     events: history.length,
     hashesAt: (events) => events < size ? undefined : hashesAt(events),
   };
@@ -84,13 +87,17 @@ interface Step {
 function copyOf(history: History): VerifiedState {
   return {
     kind: "copy",
+    statements: null,
     ...{ events: history.length, sha256: history, observedAt: NOW },
   };
 }
 
 function partOf(history: History): VerifiedState {
   const seen = { size: history.length, root: rootOf(history) };
-  return { kind: "part", events: history.length, seen, observedAt: NOW };
+  return {
+    ...{ kind: "part", statements: null, events: history.length },
+    ...{ seen, observedAt: NOW },
+  };
 }
 
 const isKnown = (pin: Pin): pin is KnownPin => pin.status !== "unknown";
@@ -115,6 +122,7 @@ function outcomesOf(pin: Pin, history: History): readonly Outcome[] {
     outcomes.push(
       error ? contradiction(error.code) : {
         kind: "proof",
+        recovery: null,
         ...{ at: AT, issuer: ISSUER, proof: proofOf(history, size) },
       },
     );
@@ -126,7 +134,13 @@ function outcomesOf(pin: Pin, history: History): readonly Outcome[] {
     const before = known?.proof ?? null;
     outcomes.push({
       kind: "feed",
-      ...{ at: AT, issuer: ISSUER, feed: feedOf(history), addedKids: [] },
+      ...{
+        at: AT,
+        issuer: ISSUER,
+        feed: feedOf(history),
+        recovery: null,
+        addedKids: [],
+      },
       proof: size > 0 ? proofOf(history, size) : before && {
         ...before,
         seen: { size: history.length, root: rootOf(history) },
@@ -166,7 +180,7 @@ function* stepsFrom(world: World): Generator<Step> {
     const isSame = history.startsWith(seen);
     const after = acknowledge(pin, {
       ...{ at: AT, issuer: ISSUER, reason: "r", code: null },
-      ...{ feed: feedOf(history), proof: null, addedKids: [] },
+      ...{ feed: feedOf(history), proof: null, recovery: null, addedKids: [] },
       changedFrom: isSame ? null : 1,
     });
     // The lists of what was acknowledged grow without end.
@@ -246,10 +260,11 @@ Deno.test("what was served first stays in an incident that changes", () => {
   const remembered = next(UNKNOWN, {
     kind: "feed",
     ...{ at: AT, issuer: ISSUER, feed: feedOf("a"), proof: null },
+    recovery: null,
     addedKids: [],
   });
   assert(remembered !== JUDGE_AGAIN);
-  const served = { sequence: 0, sha256: "s", keys: "k" };
+  const served = { sequence: 0, sha256: "s", keys: "k", statements: null };
   const first = next(remembered, {
     ...contradiction("feed_rolled_back"),
     served,
@@ -266,7 +281,13 @@ Deno.test("what was served first stays in an incident that changes", () => {
 
 Deno.test("a result that was compared with another pin is judged again", () => {
   const proof = proofOf("a", 1);
-  const byProof = { kind: "proof", at: AT, issuer: ISSUER, proof } as const;
+  const byProof = {
+    kind: "proof",
+    recovery: null,
+    at: AT,
+    issuer: ISSUER,
+    proof,
+  } as const;
   const longer = next(UNKNOWN, { ...byProof, proof: proofOf("ab", 2) });
   assert(longer !== JUDGE_AGAIN);
   assertEquals(next(longer, byProof), JUDGE_AGAIN);

@@ -216,6 +216,8 @@ export interface KeyIntroduction {
   readonly remembered: ReadonlyMap<string, string>;
   /** Thumbprints by kid of the keys that may sign events now. */
   readonly documents: ReadonlyMap<string, string>;
+  /** The kids that a statement has ended; they need no introduction. */
+  readonly ended?: ReadonlySet<string> | undefined;
   /** The checkpoint published with these documents, if it is valid. */
   readonly checkpoint?: OpenedCheckpoint | undefined;
 }
@@ -229,9 +231,11 @@ export interface KeyIntroduction {
  */
 export function findKeyNotIntroduced(
   sha256: Sha256,
-  { remembered, documents, checkpoint }: KeyIntroduction,
+  { remembered, documents, ended, checkpoint }: KeyIntroduction,
 ): string | undefined {
-  const added = [...documents.keys()].find((kid) => !remembered.has(kid));
+  const added = [...documents.keys()].find((kid) =>
+    !remembered.has(kid) && !ended?.has(kid)
+  );
   if (added === undefined || checkpoint === undefined) return added;
   const isVouchedFor = checkpoint.kids.some((kid) =>
     remembered.has(kid) && remembered.get(kid) === documents.get(kid)
