@@ -89,25 +89,31 @@ export const questionSuite: Suite = async ({ files }) => {
     const vector = feeds.find((each) => each.name === feed);
     if (vector === undefined) throw new Error(`Cannot find feed ${feed}`);
     const { as_of, at, now, require, ...rest } = question;
-    const outcome = await checkIssuer(
-      locate(vector.documents),
-      {
-        ...rest,
-        require: parseRequirements(require),
-        at: at ?? undefined,
-        asOf: as_of ?? undefined,
-      },
-      { now: new Date(now) },
-    ).then((answer) => ({
-      decision: answer.decision,
-      matched_relationship_id: answer.matched_relationship_id,
-      last_sequence: answer.last_sequence,
-      reasons: answer.reasons,
-      not_after: answer.not_after,
-    }), (error: unknown) => {
-      if (isSigError(error)) return { error: error.code };
-      throw error;
-    });
+    const ask = async () => {
+      try {
+        const answer = await checkIssuer(
+          locate(vector.documents),
+          {
+            ...rest,
+            require: parseRequirements(require),
+            at: at ?? undefined,
+            asOf: as_of ?? undefined,
+          },
+          { now: new Date(now) },
+        );
+        return {
+          decision: answer.decision,
+          matched_relationship_id: answer.matched_relationship_id,
+          last_sequence: answer.last_sequence,
+          reasons: answer.reasons,
+          not_after: answer.not_after,
+        };
+      } catch (error) {
+        if (isSigError(error)) return { error: error.code };
+        throw error;
+      }
+    };
+    const outcome = await ask();
     tally.expectValue(name, outcome, expected);
   }
   return tally;
