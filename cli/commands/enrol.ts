@@ -1,7 +1,14 @@
-import { SigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { optional, required, toggle, type Values } from "@sig/api/program";
-import type { UpsertDraft } from "@sig/issuer";
+import {
+  folder,
+  optional,
+  toggle,
+  usageError,
+  type Values,
+} from "@sig/api/program";
+import type { Issuer, PublishedState, UpsertDraft } from "@sig/issuer";
+import type { PersonKey } from "@sig/issuer/people";
 import type { VerifiedAnswer } from "@sig/jose";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { input, kid } from "../command_line/values.ts";
@@ -9,7 +16,7 @@ import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import { reviewUpsert } from "../issue/change_notices.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { termLines, writeLines } from "../output/fields.ts";
-import { safe } from "../output/write.ts";
+import { counted, safe, warn } from "../output/write.ts";
 import { peopleFile, savePeopleFile } from "../people/people.ts";
 import type { Io } from "../terminal/io.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
@@ -19,10 +26,11 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const FLAGS = {
   ...DIR_FLAG,
-  answer: required(
+  answer: optional(
     input,
     "answer made by sig accept or the page; - is standard input",
   ),
+  answers: optional(folder, "enrol every answer (*.json) of this folder"),
   yes: toggle("append without asking"),
   "old-key": optional(
     kid,
@@ -34,30 +42,75 @@ const FLAGS = {
   ...SIGNING_FLAGS,
 };
 
+type EnrolCall = Call<Values<typeof FLAGS>>;
+
 /** `sig enrol` */
 export const enrol = typedCommand({
-  description:
-    "Verifies the answer to an invitation, shows what will be published, and\nappends it. An invitation can be used by one person: enrolling the same answer\nagain changes nothing, another person's answer is refused.",
+  description: `
+    Verifies the answer to an invitation, shows what will be published, and
+    appends it. An invitation can be used by one person: enrolling the same answer
+    again changes nothing, another person's answer is refused.
+
+    With --answers, all answers of a folder in one batch, with one preview. A faulty
+    answer is named and left out (exit code 1). The person and the name of a row
+    that was invited with sig invite --from are written to DIR/.sig/people.csv.`,
   flags: FLAGS,
   examples: [
     "sig enrol --dir acme.example --answer answer.json",
     "sig enrol --dir acme.example --answer answer.json --yes --keep-name",
+    "sig enrol --dir acme.example --answers answers",
   ],
   async run(call) {
-    const value = await readJsonInput(call.io, call.flags.answer, {
-      what: "answer",
-      flag: "--answer",
-      maxBytes: MAX_ANSWER_BYTES,
-      hint:
-        "It is the answer that sig accept or the page makes, not the invitation.",
-    });
-    let keepsName: boolean | undefined;
-    return await appendProposal(call, async (issuer) => {
-      const { enrolmentDraft } = await import("@sig/issuer");
-      const { resolveDidKey, verifyAnswer } = await import("@sig/jose");
-      const { fetchSubjectKey } = await import("@sig/consumer");
-      const allowPrivate = call.flags["allow-insecure"];
-      const { did, keys, newestKid } = await issuer.identity();
+    const { answer, answers } = call.flags;
+    if ((answer === undefined) === (answers === undefined)) {
+      throw usageError("one of --answer and --answers is required", {
+        flag: "--answer",
+      });
+    }
+    return answers === undefined
+      ? await enrolOne(call, answer!)
+      : await enrolAll(call, answers);
+  },
+});
+
+async function readAnswer(call: EnrolCall, path: string): Promise<unknown> {
+  return await readJsonInput(call.io, path, {
+    what: "answer",
+    flag: "--answer",
+    maxBytes: MAX_ANSWER_BYTES,
+    hint:
+      "It is the answer that sig accept or the page makes, not the invitation.",
+  });
+}
+
+/** A verified answer, and what it publishes. */
+interface Enrolment {
+  readonly answer: VerifiedAnswer;
+  readonly draft: UpsertDraft;
+  /** The doubt about an invitation that another than the newest key signed. */
+  readonly oldKey: string | undefined;
+  /** What the people file gets, if the invitation's row is known. */
+  readonly key: PersonKey | undefined;
+}
+
+/** Verifies answers against one state of the issuer. */
+async function createVerifier(call: EnrolCall, issuer: Issuer) {
+  const { enrolmentDraft } = await import("@sig/issuer");
+  const { resolveDidKey, verifyAnswer } = await import("@sig/jose");
+  const { fetchSubjectKey } = await import("@sig/consumer");
+  const { readOpenInvitations } = await import("../issue/invitation_list.ts");
+  const { dir, "allow-insecure": allowPrivate, "old-key": oldKey } = call.flags;
+  const { did, keys, newestKid } = await issuer.identity();
+  const now = call.io.now();
+  const open = new Map(
+    (await readOpenInvitations(dir, now)).map((each) => [each.jti, each]),
+  );
+  let published: PublishedState | undefined;
+  return {
+    issuer: did,
+    /** The state, if an answer needed it. */
+    state: () => published,
+    async verify(value: unknown): Promise<Enrolment> {
       const answer = await verifyAnswer(value, {
         issuer: did,
         keys,
@@ -68,55 +121,215 @@ export const enrol = typedCommand({
             ? fetchSubjectKey(kid, { allowPrivate })
             : resolveDidKey(kid),
       });
-      const { subject } = answer;
       const { header, claims } = answer.invitation;
-      const isOld = header.kid !== newestKid &&
-        header.kid !== call.flags["old-key"];
+      const isOld = header.kid !== newestKid && header.kid !== oldKey;
       if (isOld && !canAsk(call)) throw signedByOldKey(header.kid, newestKid);
-      const isFurther = claims.same_person_as !== undefined;
-      const state = isFurther ? await issuer.published() : undefined;
-      const now = call.io.now();
+      if (claims.same_person_as !== undefined) {
+        published ??= await issuer.published();
+      }
+      const state = published;
       const draft = enrolmentDraft(answer, state && { state, now });
-      const reviewed = await reviewUpsert(call, issuer, { ...draft });
-      const { same_person_as = subject } = claims;
-      // A name belongs to the person, not to a single key.
-      const person = state?.personOf?.(same_person_as) ?? same_person_as;
+      const row = open.get(claims.jti);
       return {
-        drafts: [draft],
-        ifLastSequence: state?.last_sequence ?? reviewed.ifLastSequence,
-        doubts: [
-          ...isOld ? [oldKeyDoubt(header.kid, newestKid)] : [],
-          ...reviewed.doubts,
-        ],
-        preview: {
-          when: "always",
-          write: () => show(call.io, did, answer, draft),
-        },
-        question: {
-          text: "Publish this?",
-          refusal:
-            `Cannot enrol: publishing a relationship of ${subject} is not confirmed`,
-          hint: "Look at what will be published, then add --yes.",
-          async askMore() {
-            keepsName ??= claims.for !== undefined &&
-              await wantsName(call, claims.for);
-          },
-        },
-        about: (appended) => ({
-          notices: reviewed.noticesAfter(appended),
-          members: { subject },
-        }),
-        async afterwards() {
-          if (!keepsName || claims.for === undefined) return;
-          const { dir } = call.flags;
-          await savePeopleFile(call, dir, [
-            { subject: person, name: claims.for },
-          ]);
+        answer,
+        draft,
+        oldKey: isOld ? oldKeyDoubt(header.kid, newestKid) : undefined,
+        key: row && {
+          subject: answer.subject,
+          person: row.person,
+          ...row.name !== null && { name: row.name },
         },
       };
-    });
-  },
-});
+    },
+  };
+}
+
+async function enrolOne(call: EnrolCall, path: string): Promise<number> {
+  const value = await readAnswer(call, path);
+  let keepsName: boolean | undefined;
+  return await appendProposal(call, async (issuer) => {
+    const { issuer: did, state: stateOf, verify } = await createVerifier(
+      call,
+      issuer,
+    );
+    const { answer, draft, key, oldKey } = await verify(value);
+    const { subject } = answer;
+    const { claims } = answer.invitation;
+    const state = stateOf();
+    const reviewed = await reviewUpsert(call, issuer, { ...draft });
+    const { same_person_as = subject } = claims;
+    // A name belongs to the person, not to a single key.
+    const person = state?.personOf?.(same_person_as) ?? same_person_as;
+    return {
+      drafts: [draft],
+      ifLastSequence: state?.last_sequence ?? reviewed.ifLastSequence,
+      doubts: [...oldKey === undefined ? [] : [oldKey], ...reviewed.doubts],
+      preview: {
+        when: "always",
+        write: () => show(call.io, did, answer, draft),
+      },
+      question: {
+        text: "Publish this?",
+        refusal:
+          `Cannot enrol: publishing a relationship of ${subject} is not confirmed`,
+        hint: "Look at what will be published, then add --yes.",
+        async askMore() {
+          if (key !== undefined || claims.for === undefined) return;
+          keepsName ??= await wantsName(call, claims.for);
+        },
+      },
+      about: (appended) => ({
+        notices: reviewed.noticesAfter(appended),
+        members: { subject },
+      }),
+      async afterwards() {
+        const named = keepsName ? { subject: person, name: claims.for } : key;
+        await keep(call, named === undefined ? [] : [named], [claims.jti]);
+      },
+    };
+  });
+}
+
+/** A file of `--answers` that is left out, and why. */
+interface LeftOut {
+  readonly file: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+async function enrolAll(call: EnrolCall, folder: string): Promise<number> {
+  const names = (await call.io.listFolder(folder))
+    ?.filter((name) => name.endsWith(".json"));
+  if (names === undefined || names.length === 0) {
+    throw new SigError(
+      "source_not_found",
+      `Cannot read answers: folder ${quote(folder)} ${
+        names === undefined ? "can't be read" : "has no file *.json"
+      }`,
+      { context: { flag: "--answers" } },
+    );
+  }
+  let leftOut: readonly LeftOut[] = [];
+  await appendProposal(call, async (issuer) => {
+    const { issuer: did, verify } = await createVerifier(call, issuer);
+    const read = await readAnswers(call, folder, names, verify);
+    const { relationships, last_sequence } = await issuer.published();
+    const all = withoutUsed(read.enrolments, relationships);
+    leftOut = [...read.leftOut, ...all.leftOut];
+    const enrolments = [...all.enrolments.values()];
+    for (const { code, detail, file } of leftOut) {
+      warn(call, `${file} is left out: ${code}: ${detail}`);
+    }
+    const count = counted(enrolments.length, "relationship");
+    const jtis = enrolments.map(({ answer }) => answer.invitation.claims.jti);
+    return {
+      drafts: enrolments.map(({ draft }) => draft),
+      ifLastSequence: last_sequence,
+      doubts: [
+        ...new Set(enrolments.flatMap(({ oldKey }) => oldKey ?? [])),
+      ],
+      preview: {
+        when: "always",
+        write() {
+          for (const { answer, draft } of enrolments) {
+            show(call.io, did, answer, draft);
+            call.io.stderr("\n");
+          }
+        },
+      },
+      question: {
+        text: `Publish ${count}?`,
+        refusal: `Cannot enrol: publishing ${count} is not confirmed`,
+        hint: "Look at what will be published, then add --yes.",
+      },
+      remarks: { text: "", members: { left_out: leftOut } },
+      afterwards: () =>
+        keep(
+          call,
+          enrolments.flatMap((each) => keptOf(call, each) ?? []),
+          jtis,
+        ),
+    };
+  });
+  return leftOut.length > 0 ? 1 : 0;
+}
+
+/** Verifies the answers of a folder; a faulty one is left out. */
+async function readAnswers(
+  call: EnrolCall,
+  folder: string,
+  names: readonly string[],
+  verify: (value: unknown) => Promise<Enrolment>,
+) {
+  const enrolments = new Map<string, Enrolment>();
+  const leftOut: LeftOut[] = [];
+  for (const file of names) {
+    try {
+      const value = await readAnswer(call, `${folder}/${file}`);
+      enrolments.set(file, await verify(value));
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      leftOut.push({ file, code: error.code, detail: error.message });
+    }
+  }
+  return { enrolments, leftOut };
+}
+
+/**
+ * Leaves out answers of an invitation that another person has answered, in the
+ * feed or in the same folder: nobody knows who of them was invited.
+ */
+function withoutUsed(
+  enrolments: ReadonlyMap<string, Enrolment>,
+  relationships: PublishedState["relationships"],
+) {
+  const subjects = new Map<string, Set<string>>();
+  const add = (id: string, subject: string) => {
+    const known = subjects.get(id) ?? new Set();
+    subjects.set(id, known.add(subject));
+  };
+  for (const { first_event_id, upsert } of relationships.values()) {
+    add(first_event_id, upsert.subject);
+  }
+  for (const { draft } of enrolments.values()) {
+    add(draft.event_id!, draft.subject);
+  }
+  const kept = new Map<string, Enrolment>();
+  const leftOut: LeftOut[] = [];
+  for (const [file, each] of enrolments) {
+    const { event_id, subject } = each.draft;
+    if (subjects.get(event_id!)!.size > 1) {
+      const detail = "another person has answered the same invitation";
+      leftOut.push({ file, code: "invitation_used", detail });
+      // The same answer may be there twice.
+    } else kept.set(`${event_id} ${subject}`, each);
+  }
+  return { enrolments: kept, leftOut };
+}
+
+/** Returns what the people file gets: the row, or with `--keep-name` the name. */
+function keptOf(
+  call: EnrolCall,
+  { answer, key }: Enrolment,
+): PersonKey | undefined {
+  const { for: name } = answer.invitation.claims;
+  if (key !== undefined || !call.flags["keep-name"] || name === undefined) {
+    return key;
+  }
+  return { subject: answer.subject, name };
+}
+
+/** Writes the people file, and forgets the answered invitations. */
+async function keep(
+  call: EnrolCall,
+  keys: readonly PersonKey[],
+  answered: readonly string[],
+): Promise<void> {
+  const { dir } = call.flags;
+  const { updateOpenInvitations } = await import("../issue/invitation_list.ts");
+  await savePeopleFile(call, dir, keys);
+  await updateOpenInvitations(dir, call.io.now(), { answered });
+}
 
 /** The holder of a stolen key can sign invitations, also after a rotation. */
 function oldKeyDoubt(kid: string, newest: string): string {
@@ -167,7 +380,7 @@ function show(
 
 /** Returns whether to keep the invited name: by the flag, or by a question. */
 async function wantsName(
-  call: Call<Values<typeof FLAGS>>,
+  call: EnrolCall,
   name: string,
 ): Promise<boolean> {
   const { dir, "keep-name": isNamed } = call.flags;

@@ -74,7 +74,9 @@ export const init = typedCommand({
           `Private key: ${shownKey}\n` +
           `Publish ${folder}/.well-known at ${origin}/.well-known\n` +
           `Serve: sig export ${EXPORTS} --dir ${folder}\n` +
-          `Next: sig upsert --dir ${folder} --subject did:web:alice.example --type employee --role deploy\n`,
+          `Next: list your people in people.csv (person,name,type,roles), then\n` +
+          `  sig plan --dir ${folder} --from people.csv\n` +
+          `  sig invite --dir ${folder} --from people.csv --out invitations\n`,
       );
       return 0;
     } finally {

@@ -22,6 +22,8 @@ import {
 import { safe, warn, writeJson } from "../output/write.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { doubtsAbout } from "../issue/change_notices.ts";
+import { READING_FLAGS } from "../people/list_flags.ts";
+import { inviteListed, requireListFlags } from "./invite_list.ts";
 import { DIR_FLAG, KEY_FLAGS, typeFlag } from "../issue/flags.ts";
 
 const HOUR_MS = 3_600_000;
@@ -77,44 +79,59 @@ const FLAGS = {
   ),
   out: optional(
     file,
-    "write there (mode 0600, never overwritten) instead of to stdout",
+    "write there (mode 0600, never overwritten) instead of to stdout; with --from, a folder",
   ),
+  ...READING_FLAGS,
   ...KEY_FLAGS,
 };
 
 /** `sig invite` */
 export const invite = typedCommand({
-  description:
-    "Prints an invitation: a signed, expiring text. Give it to that person only:\nanybody who has it can answer it, once. Nothing is published before sig enrol.",
+  description: `
+    Prints an invitation: a signed, expiring text. Give it to that person only:
+    anybody who has it can answer it, once. Nothing is published before sig enrol.
+
+    With --from, one for each person of a list who has no key, as <person>.txt in
+    the folder of --out, with links.csv (person, name, link) for a mail merge.
+    People whose invitation is still open get none.`,
   flags: FLAGS,
   examples: [
     'sig invite --dir acme.example --type employee --role deploy --for "Alice Doe" --out alice.invitation',
+    "sig invite --dir acme.example --from people.csv --out invitations --page https://login.acme.example",
     "sig invite --dir acme.example --also did:key:z6Mk… --page https://login.acme.example",
     "sig invite --dir acme.example --type contractor --valid-until 2027-06-30 --expires 24h --page https://login.acme.example",
   ],
   async run(call) {
     const { io } = call;
-    const { expires, for: name, out, page } = call.flags;
-    const own = ownTerms(call.flags);
+    const { expires, for: name, from: list, out, page } = call.flags;
+    const folder = list === undefined
+      ? undefined
+      : requireListFlags(call.flags);
+    const own = folder === undefined ? ownTerms(call.flags) : undefined;
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
     const { createInvitation, invitationLink } = await import("@sig/jose");
     await using issuer = await openIssuerDir(call);
+    const { did: from, signingKey: key } = await issuer.identity();
+    const create = (terms: InvitationTerms) =>
+      createInvitation({
+        issuer: from,
+        key,
+        terms,
+        now: io.now,
+        ...(expires && { ttlSeconds: Math.floor(expires / 1000) }),
+      });
+    const linkOf = ({ text }: ParsedInvitation) =>
+      page === undefined ? undefined : invitationLink(page, text);
+    if (folder !== undefined) {
+      return await inviteListed(call, { create, folder, issuer, linkOf });
+    }
     const terms: InvitationTerms = {
       ...own ?? await termsOf(issuer, call),
       ...(name === undefined ? {} : { for: name }),
     };
     for (const each of doubtsAbout({ ...terms }, io.now())) warn(call, each);
-    const { did: from, signingKey: key } = await issuer.identity();
-    const invitation = await createInvitation({
-      issuer: from,
-      key,
-      terms,
-      now: io.now,
-      ...(expires && { ttlSeconds: Math.floor(expires / 1000) }),
-    });
-    const link = page === undefined
-      ? undefined
-      : invitationLink(page, invitation.text);
+    const invitation = await create(terms);
+    const link = linkOf(invitation);
     const text = `${link ?? invitation.text}\n`;
     if (out !== undefined) await io.createPrivateFile(out, text);
     if (call.format === "json") {

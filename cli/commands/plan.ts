@@ -9,7 +9,6 @@ import type { PersonKey } from "@sig/issuer/people";
 import {
   file,
   many,
-  oneOf,
   optional,
   toggle,
   usageError,
@@ -17,7 +16,7 @@ import {
   type ValueType,
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { input, people, role } from "../command_line/values.ts";
+import { people, role } from "../command_line/values.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import { doubtsAboutPlan } from "../issue/change_notices.ts";
 import { DIR_FLAG, REASON_CODE_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
@@ -30,10 +29,8 @@ import {
   savePeopleFile,
   tryReadPeopleFile,
 } from "../people/people.ts";
-import { readInput, readJsonInput } from "../terminal/read_input.ts";
-
-/** Maximum size of a list in bytes; 10,000 people take about 2 MB. */
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
+import { readDesired, READING_FLAGS } from "../people/list_flags.ts";
+import { readJsonInput } from "../terminal/read_input.ts";
 
 /** Maximum size of a saved plan in bytes; 10,000 changes take about 6 MB. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
@@ -51,39 +48,11 @@ const scope: ValueType<RelationshipType> = {
   },
 };
 
-/** `--columns`, the columns of headers with other names. */
-const columns: ValueType<ReadonlyMap<string, string>> = {
-  placeholder: "HEADER=COLUMN,…",
-  parse(text, flag) {
-    const pairs = text.split(",").map((pair) => {
-      const at = pair.lastIndexOf("=");
-      if (at > 0) {
-        return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const;
-      }
-      throw usageError(`${flag} must be HEADER=COLUMN, separated by commas`, {
-        flag,
-        hint:
-          'For example: --columns "E-Mail=person,Team=": an empty name ignores a column.',
-      });
-    });
-    return new Map(pairs);
-  },
-};
-
 /** Flags that select a list and its scope. */
 const LIST_FLAGS = {
-  from: optional(input, "list of people; - is standard input"),
-  input: optional(
-    oneOf("csv", "json", "yaml"),
-    "format of the list (default: by the name's ending)",
-  ),
+  ...READING_FLAGS,
   scope: many(scope, "manage relationships of these types only"),
   prune: toggle("end active relationships that are not listed"),
-  columns: optional(columns, "read headers with other names"),
-  dates: optional(
-    oneOf("dmy", "mdy"),
-    "read dates such as 02.03.2027 as day first or month first",
-  ),
   retroactive: toggle(
     "keep a valid_from before the end of the last relationship, for a revoke that was wrong",
   ),
@@ -258,25 +227,10 @@ interface Planner {
 }
 
 /** Reads the list that the flags name. */
-async function readList({ flags, io }: ListCall): Promise<Planner> {
-  const { from: path, prune, scope: types } = flags;
-  if (path === undefined) {
-    throw usageError("--from is required", {
-      flag: "--from",
-      hint: "For example: --from people.csv.",
-    });
-  }
-  const { formatOf, readPeople } = await import("../people/read_people.ts");
-  const format = flags.input ?? formatOf(path);
-  if (format === undefined) {
-    throw usageError("--input is required where no file name tells it", {
-      flag: "--input",
-      hint: "One of csv, json, yaml. A spreadsheet is saved as CSV.",
-    });
-  }
-  const bytes = await readInput(io, path, MAX_LIST_BYTES);
-  const { columns, dates, retroactive } = flags;
-  const desired = await readPeople(bytes, format, { columns, dates });
+async function readList(call: ListCall): Promise<Planner> {
+  const { flags } = call;
+  const { prune, retroactive, scope: types } = flags;
+  const desired = await readDesired(call);
   const { keysIn } = await import("@sig/issuer/internal");
   const types_ = types.length > 0 ? types : undefined;
   return {

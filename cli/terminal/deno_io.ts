@@ -28,6 +28,7 @@ export function createDenoIo(): Io {
     makePrivateFolder: (path) =>
       Deno.mkdir(path, { recursive: true, mode: 0o700 })
         .then(() => true, () => false),
+    listFolder,
     createFile: (path, text) =>
       writeFile(path, text, { createNew: true, mode: 0o644 }),
     realPath: (path) => Deno.realPath(path).catch(() => undefined),
@@ -59,6 +60,18 @@ async function ask(question: string): Promise<boolean> {
   if (length === 0) writeAll(Deno.stdout, "\n");
   const answer = new TextDecoder().decode(line.subarray(0, length));
   return /^y(?:es)?$/i.test(answer.trim());
+}
+
+async function listFolder(
+  path: string,
+): Promise<readonly string[] | undefined> {
+  try {
+    const entries = await Array.fromAsync(Deno.readDir(path));
+    return entries.flatMap(({ isFile, name }) => isFile ? [name] : []).sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    return undefined;
+  }
 }
 
 async function readStream(

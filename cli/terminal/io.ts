@@ -10,6 +10,8 @@ export interface Io extends ProcessIo {
   replaceFile(path: string, text: string): Promise<void>;
   /** Creates a folder of mode 0700 unless it exists; false if it can't. */
   makePrivateFolder(path: string): Promise<boolean>;
+  /** Returns the names of a folder's files, sorted; undefined if it can't. */
+  listFolder(path: string): Promise<readonly string[] | undefined>;
   /** Creates a file of mode 0644; rejects as `createPrivateFile`. */
   createFile(path: string, text: string): Promise<void>;
   /** Returns the absolute path, without resolving links. */
