@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { serveLoopback } from "../tests/kit/loopback.ts";
 import { createIssuerSite } from "./site/issuer_site.ts";
 import { sig } from "./testdata/process.ts";
+import type { Done } from "./testdata/run_all.ts";
 import { makeKey, startAgent, withOpenSsh } from "../tests/kit/open_ssh.ts";
 import {
   assertRan,
@@ -119,6 +120,18 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
+/** Returns the rows, consecutive ones with equal permissions together. */
+function withEqualPermissions() {
+  const runs: { permissions: readonly string[]; commands: string[] }[] = [];
+  for (const [words, permissions] of LEAST) {
+    const last = runs.at(-1);
+    if (last?.permissions.join() === permissions.join()) {
+      last.commands.push(words);
+    } else runs.push({ permissions, commands: [words] });
+  }
+  return runs;
+}
+
 Deno.test("each command works with the permissions that the README lists", async (t) => {
   await inWorkspace(async ({ dir: cwd }) => {
     // Both times from one reading of the clock, since the limit is 900 s.
@@ -148,26 +161,32 @@ Deno.test("each command works with the permissions that the README lists", async
     );
     await using server = serveLoopback(createIssuerSite(`${cwd}/acme`));
     const { host } = server;
-    for (const [words, permissions] of LEAST) {
-      await t.step(`${words} ${permissions.join(" ")}`, async () => {
-        const real = (text: string) =>
-          text.replace("$H", host).replace("$D", cwd);
-        const { code, stderr } = await sig(real(words).split(" "), {
-          cwd,
-          permissions: permissions.map(real),
-        });
-        assertEquals(code, 0, stderr);
-        // Signing commands show on stderr what they sign.
-        if (
-          !/^(?:attest|invite|accept|enrol|restore \S+ \S+ --b) /.test(words)
-        ) {
-          // Sources on loopback use http.
-          const origin = "warning: origin not proven: ";
-          const rest = stderr.split("\n")
-            .filter((line) => !line.startsWith(origin));
-          assertEquals(rest.join("\n"), "");
-        }
+    const real = (text: string) => text.replace("$H", host).replace("$D", cwd);
+    for (const { permissions, commands } of withEqualPermissions()) {
+      const all = commands.map((words) => real(words).split(" "));
+      const { stdout, stderr } = await sig([JSON.stringify(all)], {
+        cwd,
+        permissions: permissions.map(real),
+        entry: "testdata/run_all.ts",
       });
+      assertEquals(stderr, "");
+      const done: readonly Done[] = JSON.parse(stdout);
+      for (const [at, words] of commands.entries()) {
+        await t.step(`${words} ${permissions.join(" ")}`, () => {
+          const { code, stderr } = done[at]!;
+          assertEquals(code, 0, stderr);
+          // Signing commands show on stderr what they sign.
+          if (
+            !/^(?:attest|invite|accept|enrol|restore \S+ \S+ --b) /.test(words)
+          ) {
+            // Sources on loopback use http.
+            const origin = "warning: origin not proven: ";
+            const rest = stderr.split("\n")
+              .filter((line) => !line.startsWith(origin));
+            assertEquals(rest.join("\n"), "");
+          }
+        });
+      }
     }
   });
 });

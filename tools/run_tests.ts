@@ -1,8 +1,8 @@
 /**
  * Runs all tests, and every `ts` example. Run by `deno task test:unit`;
  * arguments that begin with `-`, such as `--filter`, are passed to `deno test`,
- * and others are the only files to run. With `--each`, every file runs alone,
- * to find the slowest ones.
+ * and others are the only files to run. `--ship` runs the rehearsals of a
+ * release instead; `--each` runs every file alone, to find the slowest ones.
  *
  * Most test modules take far longer to load than to run. This tool therefore
  * writes modules that import a few dozen test modules of a package; each runs
@@ -13,14 +13,13 @@
  * @module
  */
 
-const ROOT = new URL("../", import.meta.url);
+import { writeExampleModules } from "./example_modules.ts";
+import { ROOT } from "./workspace.ts";
 
 /** Folders with tests; those whose groups take longest come first. */
 const FOLDERS = [
   ...["tests", "web", "cli", "consumer", "issuer", "api", "core", "jose"],
 ];
-/** Folders with examples only. */
-const REST = ["tools", "bench", "docs", "examples", "*.md"];
 /**
  * The slowest modules, most of them with many processes. They run alone, since
  * the rest of a group would wait for them.
@@ -28,14 +27,17 @@ const REST = ["tools", "bench", "docs", "examples", "*.md"];
 const ALONE = [
   "tests/docs/documents_test.ts",
   "tests/mutation_test.ts",
-  "tests/ship/compile_test.ts",
-  "tests/ship/jsr_test.ts",
-  "tests/ship/release_test.ts",
   "cli/permissions_test.ts",
   "cli/pins_faults_test.ts",
   "issuer/crash_test.ts",
   "web/openid/processes_test.ts",
 ];
+/**
+ * They compile, pack and publish, which takes as long as a fifth of all other
+ * tests: `deno task test:ship`.
+ */
+const REHEARSALS = ["compile", "jsr", "npm", "release"]
+  .map((name) => `tests/ship/${name}_test.ts`);
 /** Modules of these folders share a group: they share a browser or servers. */
 const TOGETHER = ["web/ui_test", "tests/servers", "tests/ship", "tests/docs"];
 /** The number of test modules in a group. */
@@ -45,6 +47,7 @@ const JOBS = Math.max(4, navigator.hardwareConcurrency);
 /** The number of processes that the end of the output lists. */
 const MOST_NAMED = 10;
 const EACH = "--each";
+const SHIP = "--ship";
 
 /** Test modules, or examples, that one process runs. */
 interface Unit {
@@ -74,7 +77,9 @@ function alone(path: string): Unit {
 /** Writes the modules that import test modules, and returns all units. */
 function unitsOf(folder: string): readonly Unit[] {
   const all = FOLDERS.flatMap(testsIn);
-  const grouped = all.filter((path) => !ALONE.includes(path));
+  const grouped = all.filter((path) =>
+    !ALONE.includes(path) && !REHEARSALS.includes(path)
+  );
   const byRoom = Map.groupBy(
     grouped,
     (path) =>
@@ -95,14 +100,11 @@ function unitsOf(folder: string): readonly Unit[] {
   });
   return [
     ...ALONE.map(alone),
-    {
-      name: "examples",
-      args: [
-        ...["--doc", "--parallel", `--ignore=${all.join(",")}`],
-        ...[...FOLDERS, ...REST],
-      ],
-    },
     ...groups,
+    ...writeExampleModules(folder).entries().map(([name, file]) => ({
+      name: `examples of ${name}`,
+      args: [file],
+    })),
   ];
 }
 
@@ -118,7 +120,6 @@ async function run({ name, args }: Unit, options: readonly string[]) {
     args: ["-c", '"$@"; code=$?; times; exit $code', "sh"]
       .concat(Deno.execPath(), test),
     cwd: ROOT,
-    env: { DENO_JOBS: "2" },
     stdin: "null",
   }).output();
   const text = new TextDecoder().decode(stdout).trimEnd();
@@ -134,10 +135,11 @@ const folder = await Deno.makeTempDir({ prefix: "sig-tests-" });
 const results: Awaited<ReturnType<typeof run>>[] = [];
 try {
   const options = Deno.args.filter((each) =>
-    each.startsWith("-") && each !== EACH
+    each.startsWith("-") && each !== EACH && each !== SHIP
   );
   const paths = Deno.args.filter((each) => !each.startsWith("-"));
   if (Deno.args.includes(EACH)) paths.push(...FOLDERS.flatMap(testsIn));
+  if (Deno.args.includes(SHIP)) paths.push(...REHEARSALS);
   const units = paths.length > 0 ? paths.map(alone) : unitsOf(folder);
   const waiting = units.values();
   await Promise.all(
