@@ -48,6 +48,18 @@ const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
   ["expired_not_ended", "info", [
     `${UPSERT} --valid-from 2020-01-01T00:00:00Z --valid-until 2025-01-01T00:00:00Z`,
   ]],
+  ["people_file_invalid", "error", async (workspace) => {
+    await workspace.write(
+      "acme/.sig/people.csv",
+      "subject,person\nnobody,1\ndid:web:alice.example,1\ndid:web:alice.example,2\n",
+    );
+  }],
+  ["persons_disagree", "warning", async (workspace) => {
+    await workspace.write(
+      "acme/.sig/people.csv",
+      "subject,person\ndid:web:alice.example,1\ndid:web:bob.example,1\n",
+    );
+  }],
   ["key_old", "warning", [], at("2027-02-01")],
   ["key_unauthorised", "warning", async (workspace) => {
     await workspace.ok(ROTATE);

@@ -386,3 +386,73 @@ test("set reads the verified feed, not a manipulated index", async (workspace) =
     "already_revoked: Cannot set: the relationship is revoked",
   );
 });
+
+const PHONE = "did:web:alice-phone.example";
+
+/** Gives Alice's phone a relationship with this id. */
+const addToPhone = (workspace: Workspace, id: string) =>
+  workspace.ok([
+    ...`upsert --dir $D/acme --subject ${PHONE} --type employee`.split(" "),
+    ...["--role", "deploy", "--relationship-id", id],
+    ...["--metadata", '{"same_person_as":"did:web:alice.example"}'],
+  ]);
+
+test("set of a named relationship is refused where another key has several of the type, and changes each other key that has one", async (workspace) => {
+  await addToPhone(workspace, "dev-2");
+  const set = "set --dir $D/acme --relationship-id r1 --valid-until 2027-06-30";
+  await workspace.ok(set);
+  const ends = async () =>
+    (await workspace.json("who $D/acme")).map((
+      each: { relationship_id: string; valid_until: string },
+    ) => [each.relationship_id, each.valid_until?.slice(0, 10)]);
+  assertEquals(await ends(), [["dev-2", "2027-07-01"], ["r1", "2027-07-01"]]);
+  await workspace.sig(
+    `upsert --dir $D/acme --subject ${PHONE} --type employee --relationship-id ops-2`,
+  );
+  await workspace.refused(set.replace("2027", "2028"), [
+    'ambiguous_relationship: Cannot set: "r1" is one relationship of a person whose key "did:web:alice-phone.example" has 2 of this type: "dev-2", "ops-2"',
+    "To change it alone, use sig upsert --relationship-id r1",
+    "name all of these relationships in a list",
+  ]);
+});
+
+test("a repeated set --event-id writes nothing, also for keys whose events have derived ids", async (workspace) => {
+  await addToPhone(workspace, "dev-2");
+  const grant =
+    "set --dir $D/acme --subject did:web:alice.example --add-role ship --event-id job-7";
+  await workspace.ok(grant);
+  const events = await workspace.events();
+  assertEquals(events.slice(-2).map(({ event_id }) => event_id), [
+    "job-7",
+    "job-7~2",
+  ]);
+  const remove =
+    "set --dir $D/acme --subject did:web:alice.example --remove-role ship";
+  await workspace.ok(remove);
+  const { length } = await workspace.events();
+  // The granted role was withdrawn meanwhile, and is not granted again.
+  await workspace.says(grant, { err: "1 event already in the feed" });
+  assertEquals((await workspace.events()).length, length);
+  // A key that was added meanwhile gets nothing either.
+  await workspace.ok(
+    `upsert --dir $D/acme --subject did:web:alice-tablet.example --type employee --relationship-id t --metadata {"same_person_as":"${PHONE}"}`,
+  );
+  await workspace.says(grant, { err: "1 event already in the feed" });
+  assertEquals((await workspace.events()).length, length + 1);
+});
+
+test("upsert for a person who was revoked says when and why, and asks on a terminal", async (workspace) => {
+  const doubt = "did:web:bob.example was revoked at 2026-01-01T00:00:0";
+  const upsert =
+    "upsert --dir $D/acme --type advisor --subject did:web:bob.example";
+  const given = terminal(() => false);
+  await workspace.refused(upsert, "confirmation_required: ", given);
+  assertStringIncludes(given.asked[0]!, doubt);
+  assertStringIncludes(given.asked[0]!, "(contract_ended, r2, seq=3)");
+  await workspace.says(upsert, { err: doubt });
+  // Now an active relationship exists.
+  assertEquals(
+    (await workspace.sig(`${upsert} --role x`)).stderr.includes(doubt),
+    false,
+  );
+});

@@ -19,6 +19,7 @@ import {
   warningFindings,
 } from "./feed.ts";
 import { type Finding, judge } from "./finding.ts";
+import { PEOPLE_FINDINGS, readDirectoryPeople } from "./people.ts";
 import { PROOF_FINDINGS, readProofs } from "./proofs.ts";
 import { EventDigests } from "./published.ts";
 import {
@@ -104,6 +105,8 @@ async function examineAround(
   if (source.kind === "directory") {
     const disk = await readDisk(call.io, source.path, issuer, documents.kids);
     findings.push(...judge(DISK_FINDINGS, disk));
+    const people = await readDirectoryPeople(call.io, source.path, state);
+    findings.push(...judge(PEOPLE_FINDINGS, people));
   }
   if (location.reader.kind === "remote") {
     const allowPrivate = call.flags["allow-insecure"] ?? false;

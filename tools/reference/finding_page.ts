@@ -4,6 +4,7 @@
  */
 
 import { DISK_FINDINGS } from "../../cli/doctor/disk.ts";
+import { PEOPLE_FINDINGS } from "../../cli/doctor/people.ts";
 import { DOCUMENT_FINDINGS } from "../../cli/doctor/documents.ts";
 import { FEED_FINDINGS } from "../../cli/doctor/feed.ts";
 import type { FindingRow } from "../../cli/doctor/finding.ts";
@@ -34,9 +35,9 @@ export const SECTIONS: readonly (readonly [
     { ...REFUSED_FINDINGS, ...SERVED_FINDINGS },
   ],
   [
-    "Permissions",
+    "Permissions and people",
     "Checked for directories, on the machine that signs.",
-    DISK_FINDINGS,
+    { ...DISK_FINDINGS, ...PEOPLE_FINDINGS },
   ],
   [
     "A published copy",
