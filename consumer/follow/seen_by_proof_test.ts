@@ -275,6 +275,7 @@ Deno.test("a proven part does not answer once other events were seen", async () 
     "404",
   );
   documents.set(PATHS.metadata, metadata);
+  issuer.wait(20_000);
   assertEquals((await consumer.check(did, QUESTION)).decision, "deny");
 });
 
@@ -296,6 +297,7 @@ for (const proofs of ["always", "never"] as const) {
     issuer.wait(2_000);
     await expectSigError(check, "checkpoint_stale", "the checkpoint is of");
     issuer.silence();
+    issuer.wait(20_000);
     await expectSigError(check, "fetch_status", "404");
   });
 }
