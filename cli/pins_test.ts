@@ -309,6 +309,16 @@ test("pin list reports a damaged pin and lists the others", async ({ check, work
   });
 });
 
+test("the copy of a feed answers for an unreachable issuer within --max-age only", async ({ check, unanswered, silence }) => {
+  await check();
+  silence();
+  const young = await check("--max-age 5m");
+  assertEquals([young.code, young.json.decision], [0, "allow"]);
+  assert(young.json.freshness.age_seconds > 0);
+  await unanswered("", "fetch_status");
+  await unanswered("--max-age 1ms", "feed_stale");
+});
+
 test("a pin store that can't be made is a warning, or an error with --require-pin", async ({ check, unanswered, workspace, host }) => {
   await workspace.write("file", "");
   for (const XDG_DATA_HOME of [undefined, workspace.path("file")]) {

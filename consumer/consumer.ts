@@ -79,6 +79,12 @@ export interface ConsumerOptions
    */
   readonly checkpointPolicy?: ProofPolicy | undefined;
   /**
+   * A folder for copies of what issuers publish, which other processes of this
+   * user share (default: none). A new process then fetches only what is new. A
+   * copy is verified like fetched bytes, so deleting it costs only time.
+   */
+  readonly mirrorFolder?: string | undefined;
+  /**
    * For a command that ends after one answer: only the relationships of the
    * subject asked about are kept (default: false).
    */

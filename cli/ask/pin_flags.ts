@@ -192,6 +192,19 @@ export async function openPins(
 }
 
 /**
+ * Returns the folder of the copies of feeds (XDG base directory specification);
+ * undefined with `--no-pin`, or if there is no place for it.
+ */
+export function mirrorFolder({ flags, io }: Call<PinValues>) {
+  if (flags["no-pin"]) return undefined;
+  const cache = io.env("XDG_CACHE_HOME");
+  // The specification says to ignore a relative path.
+  if (cache?.startsWith("/")) return `${cache}/sig/feeds`;
+  const home = io.env("HOME");
+  return home?.startsWith("/") ? `${home}/.cache/sig/feeds` : undefined;
+}
+
+/**
  * Runs `work` with the pin store, which the command needs, and returns exit
  * code 0.
  *

@@ -255,7 +255,7 @@ export async function withMemory<T extends Warned>(
   work: SourceWork<T>,
 ): Promise<T> {
   const { parseSource } = await import("@sig/consumer");
-  const { checkpointPolicy, openPins, pinChoice } = await import(
+  const { checkpointPolicy, mirrorFolder, openPins, pinChoice } = await import(
     "./pin_flags.ts"
   );
   const { full, maxAgeMs, requirePin, ...choice } = pinChoice(call);
@@ -284,6 +284,8 @@ export async function withMemory<T extends Warned>(
         ...asked,
         requirePin,
         pins,
+        mirrorFolder: mirrorFolder(call),
+        oneAnswer: true,
         onProgress: (bytes, totalBytes) =>
           onProgress?.(bytes, { events, totalBytes }),
         issuers: [text],

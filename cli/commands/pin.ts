@@ -21,7 +21,12 @@ import {
   writeJson,
   writeResult,
 } from "../output/write.ts";
-import { PINS_FLAG, type PinValues, withPins } from "../ask/pin_flags.ts";
+import {
+  mirrorFolder,
+  PINS_FLAG,
+  type PinValues,
+  withPins,
+} from "../ask/pin_flags.ts";
 import { POLICY_FLAGS } from "../ask/source_flags.ts";
 
 /** Maximum length of a reason in characters; it is stored. */
@@ -85,7 +90,7 @@ export const pinRemove = typedCommand({
         if (isSigError(error, "store_unavailable")) return { issuer };
         throw error;
       });
-      await removePin(pins, issuer);
+      await removePin(pins, issuer, { mirrorFolder: mirrorFolder(call) });
       const said = `Forgot ${
         safe(issuer)
       }: the next fetch has nothing to compare with\n`;
@@ -145,6 +150,7 @@ export const pinAck = typedCommand({
         expect,
         confirm: (history) => confirm(call, history),
         now: call.io.now(),
+        mirrorFolder: mirrorFolder(call),
         allowPrivate: call.flags["allow-insecure"],
         unknownEvents: call.flags["unknown-events"],
         unmatchedRevoke: call.flags["unmatched-revoke"],

@@ -176,7 +176,9 @@ export async function watchSource(
   { keepsNothing = false }: { readonly keepsNothing?: boolean } = {},
 ): Promise<void> {
   const { parseSource, watchIssuer } = await import("@sig/consumer");
-  const { openPins, pinChoice } = await import("../ask/pin_flags.ts");
+  const { mirrorFolder, openPins, pinChoice } = await import(
+    "../ask/pin_flags.ts"
+  );
   const { requirePin } = pinChoice(call);
   const source = parseSource(text, sourceOptions(call));
   const isLocal = source.kind === "directory" || source.kind === "file";
@@ -196,6 +198,7 @@ export async function watchSource(
         now: call.io.now,
         place: isLocal ? await realPath(call, source.path) : undefined,
         pins,
+        mirrorFolder: keepsNothing ? undefined : mirrorFolder(call),
         requirePin,
         onRetry(error, waitMs) {
           const { code, detail } = toProblem(error);

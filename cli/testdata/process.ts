@@ -33,6 +33,13 @@ export function denoArgs(
   ];
 }
 
+/** Returns Deno's own cache, which `XDG_CACHE_HOME` would move. */
+function denoDir(): string {
+  const cache = Deno.env.get("XDG_CACHE_HOME") ??
+    `${Deno.env.get("HOME")}/.cache`;
+  return Deno.env.get("DENO_DIR") ?? `${cache}/deno`;
+}
+
 /** Starts `sig`, with an empty standard input unless `stdin` is "open". */
 export function start(
   words: Words,
@@ -45,6 +52,8 @@ export function start(
     env: {
       SIG_KEYS_DIR: `${cwd}/keys`,
       XDG_DATA_HOME: `${cwd}/data`,
+      XDG_CACHE_HOME: `${cwd}/cache`,
+      DENO_DIR: denoDir(),
       ...env,
     },
     stdin,

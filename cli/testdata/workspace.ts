@@ -133,6 +133,7 @@ export class Workspace {
       SIG_KEYS_DIR: `${this.dir}/keys`,
       // The workspace has a separate pin store.
       XDG_DATA_HOME: `${this.dir}/data`,
+      XDG_CACHE_HOME: `${this.dir}/cache`,
       ...given.env,
     };
     const io: Io = {

@@ -115,8 +115,6 @@ interface ReadFeed {
   readonly comparedAt: Date;
   /** Warnings about how the feed is served. */
   readonly warnings: readonly Warning[];
-  /** The sequence of the first event that differs from the mirror, if known. */
-  readonly firstDifference?: number | undefined;
 }
 
 /**
@@ -136,7 +134,7 @@ export async function judgeFeed(
     keys,
     checkpoint: proofs.checkpoint,
     events,
-    feed: { prefixSha256, firstDifference: read.firstDifference },
+    feed: { prefixSha256, firstDifference: firstDifference(reading) },
     hashesAt: await proofs.hashesOf(tree, pin),
   });
   if (error !== undefined) {
@@ -150,6 +148,19 @@ export async function judgeFeed(
   }
   tree?.endState();
   return await foundFeed(reading, read, { sha256, proof });
+}
+
+/**
+ * Returns the sequence of the first event that is not the mirror's, if the
+ * mirror has what is remembered.
+ */
+function firstDifference({ pin, mirror }: Reading): number | undefined {
+  const sequence = mirror?.firstDifference;
+  if (sequence === undefined || !pin?.feed || mirror === undefined) {
+    return undefined;
+  }
+  const { bytes, prefix_sha256: sha256 } = pin.feed;
+  return mirror.isOf({ bytes, sha256 }) ? sequence : undefined;
 }
 
 async function foundFeed(
@@ -177,6 +188,7 @@ async function foundFeed(
     keys: await shortenKids(signed),
     etag: shortOrNull(etag),
     compared_at: timeOf(comparedAt),
+    read_at: timeOf(now),
   };
   // Proofs introduce new keys; without them, a new key is only a warning.
   const isUnproven = pin?.proof === null && (pin.feed?.sequence ?? 0) > 0;

@@ -5,6 +5,7 @@ import { quote } from "@sig/core/internal";
 import { encodeBase64 } from "@sig/jose/proofs";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { PinKeeper } from "../memory/keeper.ts";
+import { Mirror } from "../memory/mirror.ts";
 import {
   type KeyAdded,
   type KnownPin,
@@ -38,7 +39,7 @@ export type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
  * are null if only proofs were read.
  */
 export interface PinRecord
-  extends Nullable<Omit<PinnedFeed, "keys" | "compared_at">> {
+  extends Nullable<Omit<PinnedFeed, "keys" | "compared_at" | "read_at">> {
   /** The issuer's DID. */
   readonly issuer: string;
   /** The keys that signed events, by kid; empty if only proofs were read. */
@@ -123,8 +124,13 @@ async function requirePin(
 export async function removePin(
   store: RecordStore,
   issuer: string,
+  { mirrorFolder }: Pick<AcknowledgeOptions, "mirrorFolder"> = {},
 ): Promise<void> {
   const removed = await store.take(PINS, issuer, ANY_TIME);
+  if (mirrorFolder !== undefined) {
+    const { metadataRef } = locateIssuer(issuer, { allowPrivate: true });
+    await Mirror.remove(mirrorFolder, metadataRef);
+  }
   if (removed === undefined) throw notRemembered(issuer);
 }
 
@@ -140,6 +146,8 @@ export interface AcknowledgeOptions
    * recorded.
    */
   readonly expect?: string | undefined;
+  /** As in `ConsumerOptions`; tells which event is the first that differs. */
+  readonly mirrorFolder?: string | undefined;
   /** Called before anything is written; an error cancels. */
   readonly confirm?: ((history: ServedHistory) => Promise<void>) | undefined;
 }
@@ -194,7 +202,10 @@ async function readServed(
   options: ReadingOptions,
 ): Promise<ServedNow> {
   const start = { pin: UNKNOWN, copy: undefined, repeatedAt: undefined };
-  const { found } = await readFeed(location, start, options);
+  const { found } = await readFeed(location, start, {
+    ...options,
+    mirrorFolder: undefined,
+  });
   if (found.kind !== "feed") throw found.error;
   return found;
 }

@@ -19,7 +19,11 @@ import {
   wayOf,
 } from "../memory/transitions.ts";
 import { requirePolicy } from "../proofs/proof_policy.ts";
-import type { OpenOptions } from "../read/reader.ts";
+import {
+  documentAtHand,
+  type DocumentReader,
+  type OpenOptions,
+} from "../read/reader.ts";
 import {
   type Bounds,
   feedStale,
@@ -93,12 +97,14 @@ export async function observeIssuer(
   const { pin } = await issuer.keeper.read(at);
   const known = answerOf(issuer, pin, question, asked);
   if (known !== undefined) return known;
+  issuer.keepOnly = asked.oneAnswer ? onlySubjectOf(part) : undefined;
+  const mirrored = await observeMirrored(issuer, pin, asked);
+  if (mirrored !== undefined) return mirrored;
   const current = currentState(issuer, pin, question);
   if (asked.refresh === false) {
     const { maxAgeMs } = bounds;
     throw feedStale(issuer.did, current?.observedAt, maxAgeMs);
   }
-  issuer.keepOnly = asked.oneAnswer ? onlySubjectOf(part) : undefined;
   const read = async (signal?: AbortSignal) => {
     const proven = question && await proveAnswer(issuer, question, asked);
     const observation = proven?.observation ?? await waitFor(
@@ -137,12 +143,11 @@ async function forgive(
     ? answerOf(issuer, pin, question, { ...asked, bounds: within })
     : undefined;
   if (state !== undefined) return { ...state, isStale: true };
-  const current = currentState(issuer, pin, question);
-  const isStale = current !== undefined && maxAgeMs > 0 &&
-    !isYoungEnough(current.observedAt, at, maxAgeMs);
-  throw isStale
-    ? feedStale(issuer.did, current.observedAt, maxAgeMs, error)
-    : error;
+  const known = currentState(issuer, pin, question)?.observedAt ??
+    mirroredAt(pin, asked);
+  const isStale = known !== undefined && maxAgeMs > 0 &&
+    !isYoungEnough(known, at, maxAgeMs);
+  throw isStale ? feedStale(issuer.did, known, maxAgeMs, error) : error;
 }
 
 /**
@@ -170,13 +175,23 @@ function answerOf(
   question: ProofQuestion | undefined,
   asked: Observing,
 ): Observation | undefined {
-  const { at, bounds: { maxAgeMs, minSequence } } = asked;
-  const demand = { at, maxAgeMs, minSequence };
   const { copy, parts } = issuer;
   const part = question && parts.find(question);
-  for (const state of [copy, part]) {
+  return stateOf([copy, part], issuer, pin, asked);
+}
+
+/** Returns the observation of the first state that may answer. */
+function stateOf(
+  states: readonly (Copy | Part | undefined)[],
+  { keeper }: KnownIssuer,
+  pin: Pin,
+  asked: Observing,
+): Observation | undefined {
+  const { at, bounds: { maxAgeMs, minSequence } } = asked;
+  const demand = { at, maxAgeMs, minSequence };
+  for (const state of states) {
     if (state === undefined || !mayAnswer(pin, state, demand)) continue;
-    if (stillMeets(state, asked)) return shown(issuer.keeper, pin, state);
+    if (stillMeets(state, asked)) return shown(keeper, pin, state);
   }
   return undefined;
 }
@@ -347,17 +362,75 @@ export async function refreshIssuer(
     const { copy, repeatedAt } = issuer;
     const start = { pin, copy, repeatedAt };
     const location = issuer.takeLocation();
-    const { found, repeatedAt: at } = await readFeed(location, start, options);
-    issuer.repeatedAt = at;
+    const read = await readFeed(location, start, options);
+    using mirror = read.mirror;
+    issuer.repeatedAt = read.repeatedAt;
+    const { found } = read;
     if (found.kind === "feed" && keepOnly === undefined) {
       issuer.copy = found.copy;
     }
     const after = await settle(issuer, before, found, now);
     if (after === undefined) return undefined;
     if (found.kind !== "feed") throw found.error;
-    const { copy: read } = found;
-    return { observation: shown(keeper, after.pin, read), copy: read };
+    mirror?.keep();
+    const state = found.copy;
+    return { observation: shown(keeper, after.pin, state), copy: state };
   });
+}
+
+/**
+ * Returns an observation of what this user has read within the maximum age, in
+ * any process: the copy on disk, if it is exactly what is remembered. Nothing is
+ * fetched, and everything is verified.
+ */
+async function observeMirrored(
+  issuer: KnownIssuer,
+  pin: Pin,
+  asked: Observing,
+): Promise<Observation | undefined> {
+  const { bounds: { maxAgeMs }, at } = asked;
+  const observedAt = mirroredAt(pin, asked);
+  const isUsable = observedAt !== undefined && issuer.copy === undefined &&
+    isYoungEnough(observedAt, at, maxAgeMs);
+  if (!isUsable || pin.status !== "remembered") return undefined;
+  const { reader } = issuer.location;
+  const location = { ...issuer.location, reader: unchanged(reader) };
+  const start = { pin, copy: undefined, repeatedAt: at };
+  const options = { ...asked, now: at, keepOnly: issuer.keepOnly };
+  const { found, mirror } = await readFeed(location, start, options);
+  mirror?.close();
+  if (found.kind !== "feed" || !isCurrent(pin, found.copy)) return undefined;
+  const observation = { ...found.copy.observation, observedAt };
+  const copy = { ...found.copy, observedAt, observation };
+  if (issuer.keepOnly === undefined) issuer.copy = copy;
+  return stateOf([copy], issuer, pin, asked);
+}
+
+/** Returns when the copy on disk was read, if there may be one. */
+function mirroredAt(
+  pin: Pin,
+  { mirrorFolder, full }: Observing,
+): Date | undefined {
+  const { feed } = pin.status === "remembered" ? pin : { feed: null };
+  return mirrorFolder === undefined || full || feed === null
+    ? undefined
+    : new Date(feed.read_at);
+}
+
+/** Returns a reader of a server that has not changed anything. */
+function unchanged({ kind }: DocumentReader): DocumentReader {
+  return {
+    kind,
+    open: () =>
+      Promise.resolve({
+        ...documentAtHand({
+          bytes: new Uint8Array(),
+          mediaType: null,
+          etag: null,
+        }),
+        unchanged: true,
+      }),
+  };
 }
 
 /**

@@ -23,7 +23,7 @@ export async function readFromStart(
   reading: Reading,
   { document, warnings }: OpenedFeed,
 ): Promise<Found> {
-  const { pin, loaded, proofs, options } = reading;
+  const { pin, loaded, proofs, options, mirror } = reading;
   try {
     const tree = proofs.newTree(pin);
     proofs.prepare(tree, pin);
@@ -54,7 +54,10 @@ export async function readFromStart(
       verification,
       progress,
       etag: document.etag,
-      comparedAt: now,
+      // The bytes of a copy are not compared with the server's.
+      comparedAt: mirror?.usedCopy && pin?.feed
+        ? new Date(pin.feed.compared_at)
+        : now,
       warnings,
     });
   } finally {

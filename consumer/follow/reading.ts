@@ -18,6 +18,7 @@ import type { Recovery } from "@sig/jose/recovery";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import type { FetchedKeys } from "../memory/compare.ts";
 import type { PinKeeper } from "../memory/keeper.ts";
+import type { Mirror } from "../memory/mirror.ts";
 import type {
   KnownPin,
   PinnedFeed,
@@ -179,6 +180,8 @@ export interface RefreshOptions extends ReadingOptions {
   readonly full?: boolean | undefined;
   /** An issuer without a pin is an error (default: false). */
   readonly requirePin?: boolean | undefined;
+  /** The folder of copies of published bytes (default: none). */
+  readonly mirrorFolder?: string | undefined;
   /** As in `VerifyFeedOptions`; the feed is then not continued. */
   readonly keepOnly?: string | null | undefined;
 }
@@ -198,6 +201,8 @@ export interface Reading {
   readonly keys: FetchedKeys;
   readonly proofs: IssuerProofs;
   readonly options: RefreshOptions;
+  /** The copy on disk that the documents are read through. */
+  readonly mirror: Mirror | undefined;
 }
 
 /** Returns the time of a read as it is remembered. */

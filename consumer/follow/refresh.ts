@@ -8,6 +8,7 @@
 import { DEFAULT_LIMITS, isSigError, type SigMetadata } from "@sig/core";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { fetchedKeys, findContradiction } from "../memory/compare.ts";
+import { Mirror } from "../memory/mirror.ts";
 import { nameKids, type Pin } from "../memory/pin.ts";
 import { wayOf } from "../memory/transitions.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
@@ -61,13 +62,70 @@ export async function readFeed(
   location: IssuerLocation,
   start: Start,
   options: RefreshOptions,
-): Promise<{ readonly found: FoundFeed } & Pick<Start, "repeatedAt">> {
+): Promise<MirroredRead & Pick<Start, "repeatedAt">> {
   const { repeatedAt } = start;
-  const found = await readOnce(location, start, options);
-  if (!mayPass(found, repeatedAt, options.now)) return { found, repeatedAt };
+  const first = await readMirrored(location, start, options);
+  if (!mayPass(first.found, repeatedAt, options.now)) {
+    return { ...first, repeatedAt };
+  }
+  first.mirror?.close();
   options.onAttempt?.();
-  const again = await readOnce(location, start, options);
-  return { found: again, repeatedAt: options.now };
+  const again = await readMirrored(location, start, options);
+  return { ...again, repeatedAt: options.now };
+}
+
+/** A read, and the mirror to keep once the pin is written. */
+interface MirroredRead {
+  readonly found: FoundFeed;
+  /** The caller closes it. */
+  readonly mirror: Mirror | undefined;
+}
+
+/** Reads from the copy on disk and the server, if there is a copy. */
+async function readMirrored(
+  location: IssuerLocation,
+  start: Start,
+  options: RefreshOptions,
+): Promise<MirroredRead> {
+  const mirror = await openMirror(location, start, options);
+  const found = await readOnce(location, start, options, mirror);
+  if (mirror === undefined || found.kind === "feed") return { found, mirror };
+  // Only a copy of what is remembered says something about the issuer.
+  const sawOther = mirror.sawDifference && isMirrorOf(mirror, start.pin);
+  const isSlow = found.error.code === "fetch_timeout";
+  if (!mirror.usedCopy || isSlow) {
+    return { found: sawOther ? asFault(found) : found, mirror };
+  }
+  // The copy may be damaged, and the issuer must not be blamed for that.
+  mirror.close();
+  options.onAttempt?.();
+  const whole = { ...options, full: true };
+  const fresh = await openMirror(location, start, whole);
+  const again = await readOnce(location, start, whole, fresh);
+  return { found: sawOther ? asFault(again) : again, mirror: fresh };
+}
+
+/** A connection that breaks must not hide other bytes. */
+function asFault(found: FoundFeed): FoundFeed {
+  return found.kind === "unreachable" ? { ...found, kind: "fault" } : found;
+}
+
+/**
+ * Opens the mirror of an issuer. Its copy is used only for what is remembered,
+ * and not for the comparison from the first byte.
+ */
+async function openMirror(
+  location: IssuerLocation,
+  { pin }: Start,
+  { mirrorFolder: folder, full = false, now }: RefreshOptions,
+): Promise<Mirror | undefined> {
+  if (folder === undefined || location.reader.kind !== "remote") {
+    return undefined;
+  }
+  const compared = pin.status === "remembered" && pin.feed?.compared_at;
+  const useCopy = !full && !!compared &&
+    isWithin(COMPARE_AFTER_MS, new Date(compared), now);
+  return await Mirror.open(location, { folder, useCopy });
 }
 
 /** Returns whether keys may have been added after the documents were read. */
@@ -87,11 +145,12 @@ async function readOnce(
   location: IssuerLocation,
   { pin, copy: held }: Start,
   options: RefreshOptions,
+  mirror: Mirror | undefined,
 ): Promise<FoundFeed> {
   const copy = copyToContinue(pin, held, options);
   const { limits = DEFAULT_LIMITS } = options;
   const documents = new IssuerDocuments(
-    location.reader,
+    mirror ?? location.reader,
     copy === undefined ? NO_DOCUMENTS : copy.documents,
   );
   const proofs = new IssuerProofs({ ...location, reader: documents });
@@ -116,7 +175,7 @@ async function readOnce(
     const reading: Reading = {
       pin: named,
       documents: documents.documents,
-      ...{ loaded, keys, proofs, options },
+      ...{ loaded, keys, proofs, options, mirror },
     };
     const open = (conditions?: FetchConditions) => loaded.openFeed(conditions);
     const { checkpoint } = proofs;
@@ -151,6 +210,13 @@ async function readOnce(
   } finally {
     await documents.end();
   }
+}
+
+/** Whether a mirror's copy is what is remembered: then it is evidence. */
+function isMirrorOf(mirror: Mirror, pin: Pin): boolean {
+  if (pin.status === "unknown" || pin.feed === null) return false;
+  const { bytes, prefix_sha256: sha256 } = pin.feed;
+  return mirror.isOf({ bytes, sha256 });
 }
 
 function isWhole(found: Found): found is FoundFeed {

@@ -61,6 +61,8 @@ export interface WatchIssuerOptions
    * proven.
    */
   readonly pins?: RecordStore | undefined;
+  /** As in `ConsumerOptions`. */
+  readonly mirrorFolder?: string | undefined;
   /** With `pins`: whether an issuer without a pin is an error. */
   readonly requirePin?: boolean | undefined;
 }

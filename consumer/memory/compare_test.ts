@@ -22,6 +22,7 @@ const PIN: RememberedPin = {
     keys: { k1: "thumb-1", k2: "thumb-2", ["__proto__"]: "thumb-3" },
     etag: null,
     compared_at: "2026-06-01T00:00:00Z",
+    read_at: "2026-06-01T00:00:00Z",
   },
   proof: null,
   recovery: null,

@@ -173,9 +173,20 @@ export class PinKeeper {
 
 function withLaterTimes(pin: KnownPin, there: KnownPin): KnownPin {
   const { last_seen } = there;
-  return Date.parse(last_seen) > Date.parse(pin.last_seen)
-    ? { ...pin, last_seen }
-    : pin;
+  const feed = there.feed && pin.feed && {
+    ...pin.feed,
+    read_at: laterOf(there.feed.read_at, pin.feed.read_at),
+    compared_at: laterOf(there.feed.compared_at, pin.feed.compared_at),
+  };
+  return {
+    ...pin,
+    last_seen: laterOf(last_seen, pin.last_seen),
+    ...(feed && { feed }),
+  };
+}
+
+function laterOf(a: string, b: string): string {
+  return Date.parse(a) > Date.parse(b) ? a : b;
 }
 
 /** Whether two pins differ only in when and how the issuer was last read. */
@@ -186,7 +197,7 @@ function isSameHistory(a: Pin, b: Pin): boolean {
 function historyOf(pin: Pin): string {
   if (pin.status === "unknown") return pin.status;
   const { last_seen: _, feed, ...rest } = pin;
-  const { etag: _etag, compared_at: _at, ...bytes } = feed ?? {};
+  const { etag: _e, compared_at: _c, read_at: _r, ...bytes } = feed ?? {};
   return canonical({ ...rest, feed: bytes });
 }
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
 import {
   askRedis,
   HAS_REDIS,
@@ -48,6 +49,47 @@ Deno.test("100 concurrent opens of a new file leave one file with mode 0600", as
   assertEquals(names, ["my #1 pins?.db"]);
   assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
   for (const store of stores) await store.close();
+});
+
+Deno.test("a file of version 2 loses its lines and no record, also if many processes open it", async () => {
+  await using folder = await tempFolder();
+  const path = `${folder.path}/pins.db`;
+  const names = ["did:web:a.example", "did:web:b.example"];
+  const at = new Date(0);
+  const before = await openPinStore(path);
+  for (const name of names) {
+    const record = { text: `pin of ${name}`, expiresAtMs: null };
+    await before.put(PINS, name, record, null, at);
+  }
+  await before.close();
+  const old = new DatabaseSync(path);
+  old.exec(`
+    CREATE TABLE feed (number INTEGER PRIMARY KEY AUTOINCREMENT, issuer TEXT);
+    CREATE TABLE attachment (issuer TEXT PRIMARY KEY, bytes BLOB);
+    CREATE TABLE event_1 (sequence INTEGER PRIMARY KEY, line BLOB);
+    CREATE INDEX event_1_line ON event_1 (line);
+    CREATE TABLE event_12 (sequence INTEGER PRIMARY KEY, line BLOB);
+    CREATE TABLE subject_1 (subject TEXT PRIMARY KEY) WITHOUT ROWID;
+    INSERT INTO feed (issuer) VALUES ('did:web:a.example');
+    PRAGMA user_version = 2;`);
+  old.close();
+  const stores = await Promise.all(
+    Array.from({ length: 8 }, () => openPinStore(path)),
+  );
+  for (const store of stores) {
+    const { records } = await store.list(PINS, at);
+    assertEquals(records.map(({ id, text }) => [id, text]), [
+      ...names.map((name) => [name, `pin of ${name}`]),
+    ]);
+    await store.close();
+  }
+  const file = new DatabaseSync(path);
+  const tables = file.prepare(
+    "SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite_%'",
+  ).all();
+  assertEquals(tables.map(({ name }) => name), ["record"]);
+  assertEquals(file.prepare("PRAGMA user_version").get()?.user_version, 3);
+  file.close();
 });
 
 Deno.test("the path of a server's file is shown only to the operator", async () => {

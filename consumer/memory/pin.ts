@@ -37,6 +37,8 @@ export interface PinnedFeed {
   readonly etag: string | null;
   /** When the feed was last compared from its first byte (RFC 3339). */
   readonly compared_at: string;
+  /** When the feed was last read (RFC 3339). */
+  readonly read_at: string;
 }
 
 /** The last checkpoint that was used or confirmed, and what was seen since. */

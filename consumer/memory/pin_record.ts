@@ -99,7 +99,7 @@ export function upgradedPin(stored: object): KnownPin {
 /** A pin as versions up to 0.3 stored it, beside the lines of its feed. */
 interface Version2 {
   readonly pin:
-    & Omit<PinnedFeed, "compared_at">
+    & Omit<PinnedFeed, "compared_at" | "read_at">
     & Pick<KnownPin, "issuer" | "first_seen" | "last_seen">
     & {
       readonly proof?: Omit<PinnedProof, "seen"> & {
@@ -131,7 +131,7 @@ function fromVersion2(
     last_seen: proof && proof.last_seen > last_seen
       ? proof.last_seen
       : last_seen,
-    feed: old.unread ? null : { ...feed, compared_at },
+    feed: old.unread ? null : { ...feed, compared_at, read_at: last_seen },
     proof: proof === undefined ? null : proofOfVersion2(proof),
     recovery: null,
     key_added: old.key_added ?? [],

@@ -43,7 +43,8 @@ async function largestPin(kids: readonly string[]): Promise<KnownPin> {
       sequence: Number.MAX_SAFE_INTEGER,
       bytes: Number.MAX_SAFE_INTEGER,
       prefix_sha256: "0".repeat(64),
-      ...{ last_event_id: text, etag: text, compared_at: AT, keys },
+      ...{ last_event_id: text, etag: text, keys },
+      ...{ compared_at: AT, read_at: AT },
     },
     proof: {
       ...{ size: 2 ** 52, root: hash, state: hash, keys: proofKeys },
@@ -139,7 +140,7 @@ Deno.test("a pin of version 2 is read without losing anything but its lines", as
     issuer: ISSUER,
     first_seen: "2026-05-01T00:00:00Z",
     last_seen: "2026-05-03T00:00:00Z",
-    feed: { ...feed, compared_at: AT },
+    feed: { ...feed, compared_at: AT, read_at: "2026-05-02T00:00:00Z" },
     proof: {
       ...{ size: 2, root: "r", state: "s", keys: { k1: "t" } },
       // The events after the checkpoint were counted only.

@@ -41,7 +41,7 @@ function feedOf(history: History): PinnedFeed {
   return {
     ...{ sequence: history.length, bytes: history.length },
     ...{ prefix_sha256: history, last_event_id: null, keys: {} },
-    ...{ etag: null, compared_at: AT },
+    ...{ etag: null, compared_at: AT, read_at: AT },
   };
 }
 
