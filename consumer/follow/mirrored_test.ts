@@ -121,7 +121,6 @@ Deno.test("a rewrite before the copy's end is found by the daily comparison", as
 
 Deno.test("a damaged or exchanged copy is read again, and never the issuer's fault", async () => {
   await using issuer = await setUp();
-  await using other = await watchIssuer(40, key);
   await issuer.verify();
   const clean = issuer.files().map((file) =>
     [file, Deno.readFileSync(file)] as const
