@@ -44,7 +44,8 @@ function pinOf(issuer: string, { recovery, keys, proof }: PinOfCase) {
     last_seen: "",
     feed: {
       ...{ sequence: 0, bytes: 0, prefix_sha256: "", last_event_id: null },
-      ...{ keys: proof ? {} : keys, etag: null, compared_at: "" },
+      ...{ keys: proof ? {} : keys, etag: null },
+      ...{ compared_at: "", read_at: "" },
     },
     proof: proof
       ? {
