@@ -167,6 +167,10 @@ export const COMMANDS: readonly CommandEntry[] = [
       "web client list",
       "list the applications of the login server's file",
     ],
+    webClientSet: [
+      "web client set",
+      "change an application of the login server's file",
+    ],
     webClientRemove: [
       "web client remove",
       "remove an application from the login server's file",

@@ -60,7 +60,7 @@ const OFFERED: readonly (readonly [string, readonly string[]])[] = [
   ["nonsense --", []],
   ["pin ", ["list", "show", "ack", "remove"]],
   ["web cl", ["client"]],
-  ["web client ", ["add", "list", "remove", "rotate-secret"]],
+  ["web client ", ["add", "list", "set", "remove", "rotate-secret"]],
   ["key did al", [":files"]],
 ];
 

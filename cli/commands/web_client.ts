@@ -7,6 +7,7 @@ import {
   required,
   text,
   toggle,
+  usageError,
   type Values,
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
@@ -16,6 +17,41 @@ import { safeJson, writeJson, writeResult } from "../output/write.ts";
 
 const FILE = { file: required(file, "file of the applications") };
 const ID = { id: required(id, "client_id of the application") };
+
+/** Members of an entry that both `add` and `set` write. */
+const MEMBERS = {
+  name: optional(text, "display name"),
+  "post-logout-redirect-uri": many(
+    url,
+    "URI that people may be sent to after a logout",
+  ),
+  "backchannel-logout-uri": optional(
+    url,
+    "URI that receives logout notifications",
+  ),
+  alg: optional(
+    oneOf("RS256", "ES256", "EdDSA"),
+    "algorithm of signatures for it (default: RS256)",
+  ),
+  require: many(
+    text,
+    "requirement in addition to those of the server, such as role=ops",
+    { placeholder: "KEY=VALUE" },
+  ),
+};
+
+/** The members of an entry that the flags give. */
+function membersOf(flags: Values<typeof MEMBERS>) {
+  const listOf = (values: readonly string[]) =>
+    values.length === 0 ? undefined : values;
+  return {
+    client_name: flags.name,
+    post_logout_redirect_uris: listOf(flags["post-logout-redirect-uri"]),
+    backchannel_logout_uri: flags["backchannel-logout-uri"],
+    id_token_signed_response_alg: flags.alg,
+    require: listOf(flags.require),
+  };
+}
 
 /** `sig web client add` */
 export const webClientAdd = typedCommand({
@@ -28,25 +64,8 @@ export const webClientAdd = typedCommand({
       ...many(url, "redirect URI of the application, exactly"),
       required: true,
     },
-    name: optional(text, "display name"),
-    "post-logout-redirect-uri": many(
-      url,
-      "URI that people may be sent to after a logout",
-    ),
-    "backchannel-logout-uri": optional(
-      url,
-      "URI that receives logout notifications",
-    ),
+    ...MEMBERS,
     refresh: toggle("give it refresh tokens"),
-    alg: optional(
-      oneOf("RS256", "ES256", "EdDSA"),
-      "algorithm of signatures for it (default: RS256)",
-    ),
-    require: many(
-      text,
-      "requirement in addition to those of the server, such as role=ops",
-      { placeholder: "KEY=VALUE" },
-    ),
     "no-pkce": toggle("accept requests without PKCE if they have a nonce"),
   },
   examples: [
@@ -54,26 +73,83 @@ export const webClientAdd = typedCommand({
   ],
   async run(call) {
     const { flags } = call;
-    const listOf = (values: readonly string[]) =>
-      values.length === 0 ? undefined : values;
     const { addClient } = await import("@sig/web/clients");
     return await change(
       call,
       async () =>
         await addClient(await readIfThere(call), {
           client_id: flags.id,
-          client_name: flags.name,
           redirect_uris: flags["redirect-uri"],
-          post_logout_redirect_uris: listOf(flags["post-logout-redirect-uri"]),
-          backchannel_logout_uri: flags["backchannel-logout-uri"],
+          ...membersOf(flags),
           refresh: flags.refresh || undefined,
-          id_token_signed_response_alg: flags.alg,
-          require: listOf(flags.require),
           pkce: flags["no-pkce"] ? false : undefined,
         }),
     );
   },
 });
+
+/** `sig web client set` */
+export const webClientSet = typedCommand({
+  description:
+    "Changes an application of the file; what is not named remains, as does its\nsecret. A list replaces the list of before. The server reads the file again at\nSIGHUP.",
+  flags: {
+    ...FILE,
+    ...ID,
+    "redirect-uri": many(url, "redirect URI of the application, exactly"),
+    ...MEMBERS,
+    refresh: optional(
+      oneOf("yes", "no"),
+      "whether it gets refresh tokens",
+    ),
+    pkce: optional(
+      oneOf("yes", "no"),
+      "no: accept requests without PKCE if they have a nonce",
+    ),
+    unset: many(
+      oneOf(
+        ...["client_name", "post_logout_redirect_uris"] as const,
+        ...["backchannel_logout_uri", "require"] as const,
+      ),
+      "member of the entry to remove: client_name, post_logout_redirect_uris, backchannel_logout_uri or require",
+      { placeholder: "MEMBER" },
+    ),
+  },
+  examples: [
+    "sig web client set --file clients.json --id grafana --pkce no",
+    "sig web client set --file clients.json --id grafana --require role=ops",
+  ],
+  async run(call) {
+    const { flags } = call;
+    const redirects = flags["redirect-uri"];
+    const isYes = (value?: "yes" | "no") => value && value === "yes";
+    const changes = {
+      ...Object.fromEntries(flags.unset.map((member) => [member, null])),
+      ...withoutUndefined({
+        redirect_uris: redirects.length === 0 ? undefined : redirects,
+        ...membersOf(flags),
+        refresh: isYes(flags.refresh),
+        pkce: isYes(flags.pkce),
+      }),
+    };
+    if (Object.keys(changes).length === 0) {
+      throw usageError("nothing is changed", {
+        hint: "For example: --redirect-uri URI, --pkce no.",
+      });
+    }
+    const { setClient } = await import("@sig/web/clients");
+    return await change(
+      call,
+      async () => ({ text: setClient(await read(call), flags.id, changes) }),
+      "changed",
+    );
+  },
+});
+
+function withoutUndefined(members: { readonly [name: string]: unknown }) {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  );
+}
 
 /** `sig web client list` */
 export const webClientList = typedCommand({
@@ -144,13 +220,15 @@ type FileCall = Call<Values<typeof FILE>>;
 async function change(
   call: Call<Values<typeof FILE & typeof ID>>,
   work: () => Promise<{ readonly text: string; readonly secret?: string }>,
+  done: "changed" | "removed" = "removed",
 ): Promise<number> {
   const { io, flags: { file, id: client_id } } = call;
   const { secret: client_secret, text } = await aboutFile(work);
   await io.replaceFile(file, text);
   const id = safeJson(client_id);
   if (client_secret === undefined) {
-    writeResult(call, { client_id, removed: true }, `Removed ${id}\n`);
+    const text = done === "removed" ? `Removed ${id}\n` : `Changed ${id}\n`;
+    writeResult(call, { client_id, [done]: true }, text);
     return 0;
   }
   writeResult(

@@ -66,6 +66,33 @@ test("web client add has a flag for each member, and list, remove and rotate-sec
       pkce: false,
     }],
   });
+  const [unchanged] = await entries();
+  const set = `${CLIENT} set --file $D/c.json --id wiki`;
+  assertEquals(
+    await workspace.ok(
+      `${set} --pkce yes --refresh no --name Handbook --require role=wiki --unset backchannel_logout_uri`,
+    ),
+    "Changed wiki\n",
+  );
+  const { backchannel_logout_uri: _, ...kept } = unchanged;
+  assertEquals(await entries(), [{
+    ...kept,
+    client_name: "Handbook",
+    refresh: false,
+    require: ["role=wiki"],
+    pkce: true,
+  }]);
+  await workspace.refused(set, "nothing is changed");
+  await workspace.refused(`${set} --unset pkce`, "--unset must be");
+  await workspace.refused(
+    `${set.replace("wiki", "shop")} --pkce no`,
+    'unknown client_id "shop"',
+  );
+  await workspace.refused(`${set} --redirect-uri http://wiki.example`, [
+    "/clients/0/redirect_uris/0",
+    "hint: Nothing was written.",
+  ]);
+  await workspace.ok(`${set} --name Wiki`);
   const rotated = await workspace.sig(
     `${CLIENT} rotate-secret --file $D/c.json --id wiki`,
   );
@@ -87,7 +114,7 @@ test("sig web refuses unknown arguments and flags", async (workspace) => {
       [`web client add --redirect-uri ${CALLBACK}`, "--file is required"],
       [
         "web client",
-        "sig web client needs one of add, list, remove, rotate-secret",
+        "sig web client needs one of add, list, set, remove, rotate-secret",
       ],
       ["web client ad", "Did you mean web client add?"],
       ["web client remove", "--file is required"],

@@ -57,9 +57,10 @@ function answerUrl(
 export function errorUrl(
   context: Pick<ProviderContext, "issuer" | "keys" | "now">,
   pending: Pending,
-  { code, message }: OAuthError,
+  { code, message, advice }: OAuthError,
 ): string {
-  const answer = { error: code, error_description: message };
+  const error_description = advice ? `${message}; ${advice}` : message;
+  const answer = { error: code, error_description };
   return answerUrl(context, pending, answer);
 }
 

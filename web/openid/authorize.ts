@@ -28,6 +28,7 @@ const MAX_STATE_LENGTH = 2_048;
 /** Maximum clock difference of two replicas in seconds. */
 const CLOCK_SKEW_SECONDS = 60;
 const PATH = "/oidc/authorize";
+const SEE_ENTRY = "see docs/openid.md, An entry of the file";
 
 /**
  * Adds `GET` and `POST /oidc/authorize`. If the browser has a session that the
@@ -93,13 +94,16 @@ function requireAddress(
 ): { readonly client: Client; readonly redirect_uri: string } {
   const client = clients().get(onlyValue(given, "client_id") ?? "");
   if (client === undefined) {
-    throw invalidRequest("unknown client_id");
+    throw invalidRequest("unknown client_id", SEE_ENTRY);
   }
   const redirect_uri = onlyValue(given, "redirect_uri");
   if (
     redirect_uri !== undefined && client.redirect_uris.includes(redirect_uri)
   ) return { client, redirect_uri };
-  throw invalidRequest("redirect_uri is not registered for this application");
+  throw invalidRequest(
+    "redirect_uri is not registered for this application",
+    SEE_ENTRY,
+  );
 }
 
 const WHY = {

@@ -36,6 +36,9 @@ const NOT_SUPPORTED = {
 const PROMPTS = ["none", "login", "consent", "select_account"];
 const MAX_NONCE_LENGTH = 1_024;
 
+/** Where developers find the setting of their library. */
+export const SEE_LIBRARIES = "see docs/openid.md, Libraries";
+
 /**
  * Reads a request after its client and redirect_uri have been validated.
  *
@@ -56,6 +59,7 @@ export async function readAuthorizeRequest(
     throw new OAuthError(
       "unsupported_response_type",
       "response_type must be code",
+      { advice: SEE_LIBRARIES },
     );
   }
   if (!RESPONSE_MODES.includes(parameters.get("response_mode") ?? "query")) {
@@ -74,7 +78,7 @@ export async function readAuthorizeRequest(
     throw invalidRequest("nonce is too long");
   }
   if (nonce === undefined && !client.pkce) {
-    throw invalidRequest("nonce is required");
+    throw invalidRequest("nonce is required", SEE_LIBRARIES);
   }
   return {
     // Unknown scopes are ignored (RFC 6749 §3.3); the response contains the
@@ -106,10 +110,13 @@ function readCodeChallenge(
   const isGiven = parameters.get("code_challenge") !== undefined ||
     parameters.get("code_challenge_method") !== undefined;
   if (!pkce && !isGiven) return undefined;
-  const challenge = parameters.require("code_challenge");
+  const challenge = parameters.require("code_challenge", SEE_LIBRARIES);
   // The default method would be plain (RFC 7636 §4.3), which does not protect.
   if (parameters.get("code_challenge_method") !== "S256") {
-    throw invalidRequest("code_challenge_method must be S256");
+    throw invalidRequest(
+      "code_challenge_method must be S256",
+      SEE_LIBRARIES,
+    );
   }
   if (isSecret(challenge)) return challenge;
   throw invalidRequest("code_challenge is not an S256 digest");

@@ -171,6 +171,6 @@ function refuse(scheme?: "Basic"): OAuthError {
   return new OAuthError(
     "invalid_client",
     "client authentication failed",
-    scheme,
+    { scheme },
   );
 }

@@ -79,6 +79,26 @@ export function addClient(
 }
 
 /**
+ * Changes members of an application's entry; undefined members remain, null
+ * ones are removed. Its secret remains valid.
+ *
+ * @throws {SigError} the codes of {@linkcode addClient}.
+ */
+export function setClient(
+  text: string,
+  id: string,
+  changes: { readonly [member: string]: unknown },
+): string {
+  return edit(text, (entries) => {
+    const entry = find(entries, id);
+    for (const [member, value] of Object.entries(changes)) {
+      if (value === null) delete entry[member];
+      else if (value !== undefined) entry[member] = value;
+    }
+  });
+}
+
+/**
  * Removes an application.
  *
  * @throws {SigError} the codes of {@linkcode addClient}.

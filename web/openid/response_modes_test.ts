@@ -111,22 +111,37 @@ Deno.test("a client without PKCE needs a nonce; PKCE is enforced if it is used, 
   };
   assertEquals(await errorOf({ ...none, nonce: undefined }), [
     "invalid_request",
-    "nonce is required",
+    "nonce is required; see docs/openid.md, Libraries",
   ]);
+  // Without a valid address, the developer sees the advice on a page.
+  const unknown = await new Browser().send(
+    await provider.authorizeUrl({ client_id: "nobody" }),
+  );
+  assertEquals(
+    (await unknown.json()).hint,
+    "Its developer: see docs/openid.md, An entry of the file.",
+  );
+  // The documents have these sections.
+  const page = await Deno.readTextFile(
+    new URL("../../docs/openid.md", import.meta.url),
+  );
+  for (const title of ["Libraries", "An entry of the file"]) {
+    assert(page.includes(`\n## ${title}\n`), title);
+  }
   // A client that must use PKCE needs no nonce.
   const app = { client_id: "app", nonce: undefined };
   assertEquals(await errorOf(app), [null, null]);
   assertEquals(await errorOf({ code_challenge_method: undefined }), [
     "invalid_request",
-    "code_challenge_method must be S256",
+    "code_challenge_method must be S256; see docs/openid.md, Libraries",
   ]);
   assertEquals(await errorOf({ code_challenge: undefined }), [
     "invalid_request",
-    "code_challenge is required",
+    "code_challenge is required; see docs/openid.md, Libraries",
   ]);
   assertEquals(await errorOf({ client_id: "app", ...none }), [
     "invalid_request",
-    "code_challenge is required",
+    "code_challenge is required; see docs/openid.md, Libraries",
   ]);
   const redeem = async (
     changes: Record<string, string | undefined>,

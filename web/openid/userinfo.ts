@@ -60,6 +60,6 @@ function refuse(): OAuthError {
   return new OAuthError(
     "invalid_token",
     "the token is invalid or has expired",
-    "Bearer",
+    { scheme: "Bearer" },
   );
 }

@@ -31,18 +31,28 @@ export class OAuthError extends Error {
   readonly code: OAuthCode;
   /** The authentication scheme that the application used. */
   readonly scheme: "Basic" | "Bearer" | undefined;
+  /** What the developer of the application should do. */
+  readonly advice: string | undefined;
 
   /** @param message Printable ASCII without quote and backslash. */
-  constructor(code: OAuthCode, message: string, scheme?: "Basic" | "Bearer") {
+  constructor(
+    code: OAuthCode,
+    message: string,
+    { scheme, advice }: {
+      readonly scheme?: "Basic" | "Bearer" | undefined;
+      readonly advice?: string | undefined;
+    } = {},
+  ) {
     super(message);
     this.code = code;
     this.scheme = scheme;
+    this.advice = advice;
   }
 }
 
 /** Returns the error of an invalid request. */
-export function invalidRequest(message: string): OAuthError {
-  return new OAuthError("invalid_request", message);
+export function invalidRequest(message: string, advice?: string): OAuthError {
+  return new OAuthError("invalid_request", message, { advice });
 }
 
 /**

@@ -36,17 +36,19 @@ export function showPage(
   return pageOf(title, body, options);
 }
 
+const GO_BACK = "Go back to the application and try again.";
+
 /**
  * Returns the error page for a request that can't be answered. It does not
  * redirect, since the redirect_uri may not be the application's.
  */
 export function refusePage(c: Context<ServiceEnv>, error: unknown): Response {
   if (error instanceof OAuthError) {
-    const { message } = error;
+    const { message, advice } = error;
     return problemResponse(
       c,
       new SigError("invalid_request", `Cannot sign in: ${message}`, {
-        context: { hint: "Go back to the application and try again." },
+        context: { hint: advice ? `Its developer: ${advice}.` : GO_BACK },
       }),
     );
   }

@@ -13,8 +13,11 @@ const MAX_LENGTH = 4_096;
 export interface Parameters {
   /** Returns the value; undefined if it is missing or empty. */
   get(name: string): string | undefined;
-  /** @throws {OAuthError} `invalid_request` if it is missing or empty. */
-  require(name: string): string;
+  /**
+   * @param advice What the developer of the application should do.
+   * @throws {OAuthError} `invalid_request` if it is missing or empty.
+   */
+  require(name: string, advice?: string): string;
 }
 
 /**
@@ -37,10 +40,10 @@ export function readParameters(given: URLSearchParams): Parameters {
   const get = (name: string) => values.get(name) || undefined;
   return {
     get,
-    require(name) {
+    require(name, advice) {
       const value = get(name);
       if (value !== undefined) return value;
-      throw invalidRequest(`${name} is required`);
+      throw invalidRequest(`${name} is required`, advice);
     },
   };
 }
