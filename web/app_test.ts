@@ -303,7 +303,10 @@ Deno.test("errors are pages for clients that accept HTML, and problem details fo
   const browser = "text/html,application/xhtml+xml,*/*;q=0.8";
   const page = await get("/nosuch<page>", browser);
   assertEquals([page.status, page.type], [404, "text/html; charset=utf-8"]);
-  assertStringIncludes(page.text, "<h1>Not found</h1>");
+  assertStringIncludes(page.text, "<h1>There is no such page</h1>");
+  // It leads on, and says that nothing was refused.
+  assertStringIncludes(page.text, '<a class="button primary" href="/">');
+  assertStringIncludes(page.text, "You were not refused");
   assertStringIncludes(page.text, page.headers.get("x-request-id")!);
   const policy = page.headers.get("content-security-policy") ?? "";
   assertStringIncludes(policy, "default-src 'none'; style-src 'self'");

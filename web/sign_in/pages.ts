@@ -92,20 +92,44 @@ export async function problemAsPage(
   const kept = Array.from(response.headers).filter(([name]) =>
     !name.startsWith("content-")
   );
-  return showPage(
-    code === "not_found"
-      ? "Not found"
-      : status < 500
-      ? "That is not possible"
-      : "That did not work",
-    [
-      detail,
-      ...(typeof hint === "string" ? [hint] : []),
-      ...(status < 500 ? [] : ["Nothing was decided. Try again in a moment."]),
-      `Request: ${instance}`,
-    ],
+  const [title, next] = wordsFor(code, status);
+  const details = [
+    detail,
+    ...(typeof hint === "string" ? [hint] : []),
+    `Request: ${instance}`,
+  ].map((text) => `<p>${escapeHtml(text)}</p>`).join("");
+  return pageOf(
+    title,
+    `<p>${next}</p>
+<p class="actions"><a class="button primary" href="/">Go to the start page</a></p>
+<details><summary>Details for the operator</summary>${details}</details>`,
     { status, headers: kept },
   );
+}
+
+/** Returns what happened, and what to do next, for people. */
+function wordsFor(code: string, status: number): readonly [string, string] {
+  if (code === "not_found") {
+    return [
+      "There is no such page",
+      "The link is wrong, or the page is gone. You were not refused anything.",
+    ];
+  }
+  if (status === 429 || status === 503 || code === "overloaded") {
+    return [
+      "This site can’t answer right now",
+      "You were not refused: nothing was decided. Try again in a moment.",
+    ];
+  }
+  return status < 500
+    ? [
+      "This link can’t be used",
+      "Go back to the application and sign in from there again. If it leads here again, tell the people who run it.",
+    ]
+    : [
+      "Something did not work here",
+      "You were not refused: nothing was decided. Try again in a moment.",
+    ];
 }
 
 /**
@@ -173,7 +197,8 @@ function pageOf(
     escapeHtml(title)
   }</title><meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/ui/style.css"></head>
-<body><main><section class="card narrow"><h1>${
+<body><header class="site-header"><div class="bar"><p class="brand"><a href="/">SIG</a></p></div></header>
+<main><section class="card narrow"><h1>${
     escapeHtml(title)
   }</h1>${body}</section></main></body></html>
 `;

@@ -35,7 +35,7 @@ browserTest(
       await page.goto(await provider.authorizeUrl());
       assertMatch(page.url(), /\/#\/sign-in\/[A-Za-z0-9_.-]+$/);
       await eventually(
-        () => page.locator("#request h2").innerText(),
+        () => page.locator("#asks").innerText(),
         "The App asks you to sign in",
       );
       await page.click("#decline");
@@ -65,9 +65,13 @@ browserTest(
       // It is asked for again.
       await page.goto(await provider.authorizeUrl());
       await page.locator("#approve:enabled").waitFor();
-      await page.context().clearCookies();
+      // Signed out by the page's own button.
       await page.goto(`${provider.origin}/#/keys`);
-      await shows(consents, "Nobody is signed in here.");
+      await page.getByRole("link", { name: "Sign out" }).click();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+      await page.goto(`${provider.origin}/#/keys`);
+      await shows(consents, "You are not signed in here.");
     } finally {
       await page.context().close();
     }

@@ -37,10 +37,16 @@ export function ConsentsView() {
     <section class="stack" id="consents">
       <h2>Applications</h2>
       <p class="error" role="alert">{visibleText(error)}</p>
+      {answer !== undefined && answer.subject !== null && (
+        <p>
+          You are signed in here.{" "}
+          <a class="button" href="/oidc/logout">Sign out</a>
+        </p>
+      )}
       {answer !== undefined && answer.consents.length === 0 && (
         <p class="quiet">
           {answer.subject === null
-            ? "Nobody is signed in here. Sign in from an application, and it will be listed."
+            ? "You are not signed in here. Sign in from an application, and it will be listed."
             : "You have not approved any application."}
         </p>
       )}
