@@ -1,10 +1,10 @@
 /**
  * Turns an export of a personnel system into a list for `sig plan`.
  *
- *   convert.ts EXPORT.csv KEYS.csv > list.json
+ *   convert.ts EXPORT.csv > list.json
  *
- * EXPORT.csv has the columns of {@linkcode COLUMNS}, and KEYS.csv the subject of
- * each number: `number,subject`, one row for each enrolled person.
+ * EXPORT.csv has the columns of {@linkcode COLUMNS}. People are identified by
+ * their number; the people file of the issuer knows the keys of each number.
  *
  * @module
  */
@@ -26,28 +26,19 @@ async function read(path: string, columns: readonly string[]) {
   const bad = rows.findIndex((row) => row.length !== columns.length);
   if (header?.join() === columns.join() && bad < 0) return rows;
   const place = bad < 0 ? "row 1" : `row ${bad + 2}`;
-  throw new Error(`${path}, ${place}: must have ${columns.join()}`);
+  throw new Error(`${place} must have ${columns.join()}`);
 }
 
 if (import.meta.main) {
-  const [exported = "", keys = ""] = Deno.args;
-  const subjects = new Map(
-    (await read(keys, ["number", "subject"]))
-      .map(([number, subject]) => [number, subject]),
-  );
-  const list = [];
-  for (const row of await read(exported, COLUMNS)) {
-    const [number, name, position = "", entry, exit] = row;
-    const subject = subjects.get(number);
-    if (subject === undefined) {
-      console.error(`${number} is not enrolled: sig invite`);
-      continue;
-    }
-    list.push({
-      // The name stays local and is not published.
-      ...{ subject, type: "employee", roles: ROLES[position] ?? [], name },
-      ...{ valid_from: entry || null, valid_until: exit || null },
-    });
-  }
+  const [exported = ""] = Deno.args;
+  const rows = await read(exported, COLUMNS).catch((error) => {
+    console.error(`${exported}: ${error.message}`);
+    Deno.exit(1);
+  });
+  const list = rows.map(([person, name, position = "", entry, exit]) => ({
+    // Number and name stay local and are not published.
+    ...{ person, name, type: "employee", roles: ROLES[position] ?? [] },
+    ...{ valid_from: entry || null, valid_until: exit || null },
+  }));
   console.log(JSON.stringify(list, null, 2));
 }

@@ -13,7 +13,13 @@ import { type LoopbackServer, serveLoopback } from "../kit/loopback.ts";
 import { startLoopbackIssuer } from "../ship/testdata/loopback_issuer.ts";
 import { serveIssuer } from "./issuer_site.ts";
 import { createNewcomer } from "./newcomer.ts";
-import { run, runWell, startServer, tempFolder } from "../kit/process.ts";
+import {
+  hasProgram,
+  run,
+  runWell,
+  startServer,
+  tempFolder,
+} from "../kit/process.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const CONFIG = new URL("deno.json", ROOT).pathname;
@@ -181,38 +187,92 @@ Deno.test("nightly publishes a run; a guard stops it with 78, an invalid export 
   const init = ["init", "staff.example", "--dir", at("staff")];
   await runWell(at(".local/bin/sig"), init, { env });
   const numbers = Array.from({ length: 12 }, (_, i) => `${i + 1}`);
-  const subject = (n: string) => `${n},did:web:p${n}.example\n`;
+  const key = (n: string) => `did:web:p${n}.example,${n}\n`;
   await Deno.writeTextFile(
-    at("keys.csv"),
-    `number,subject\n${numbers.map(subject).join("")}`,
+    at("staff/.sig/people.csv"),
+    `subject,person\n${numbers.map(key).join("")}`,
   );
   const sync = async (columns: string, rows: readonly string[]) => {
     const text = rows.map((n) => `${n},P ${n},Sales clerk,2020-01-01,\n`);
     await Deno.writeTextFile(at("export.csv"), `${columns}\n${text.join("")}`);
-    const words = [at("staff"), at("export.csv"), at("keys.csv")];
-    const ran = await run(path("nightly/sync.sh"), words, { env });
+    const words = [at("staff"), at("export.csv")];
+    const { code, stdout, stderr } = await run(
+      path("nightly/sync.sh"),
+      words,
+      { env },
+    );
     const feed = at("staff/.well-known/sig/events.jsonl");
     const lines = (await Deno.readTextFile(feed)).split("\n").length - 1;
-    const last = ran.stdout.trimEnd().split("\n").at(-1)!;
-    return { shown: [ran.code, lines, last], stderr: ran.stderr };
+    const last = stdout.trimEnd().split("\n").at(-1)!;
+    return { shown: [code, lines, last], mail: stdout, stderr };
   };
   const columns = "number,name,position,entry,exit";
   const published = `published ${at("staff")}`;
   const first = await sync(columns, numbers);
-  assertEquals(first, { shown: [0, 12, published], stderr: "" });
+  assertEquals([first.shown, first.stderr], [[0, 12, published], ""]);
   const again = await sync(columns, numbers);
-  assertEquals(again.shown, [0, 12, "nightly: nothing to do"]);
+  assertEquals([again.shown, again.mail], [[0, 12, ""], ""]);
   const cut = await sync(columns, numbers.slice(0, 3));
-  assertEquals(cut.shown, [78, 12, "9 to end; 3 as they are."]);
-  assertStringIncludes(cut.stderr, "9 of 12 people would lose access");
+  assertEquals(cut.shown.slice(0, 2), [78, 12]);
+  for (
+    const part of [
+      "9 of 12 people would lose access",
+      "--reason-code employment_ended --yes --confirm-losses 9\n",
+      `echo published ${at("staff")}`,
+    ]
+  ) assertStringIncludes(cut.mail, part);
   const other = await sync("id,name,position,entry,exit", numbers);
-  assertEquals(other.shown, [2, 12, ""]);
-  assertStringIncludes(other.stderr, "export.csv, row 1: must have number,");
+  assertEquals(other.shown.slice(0, 2), [2, 12]);
+  assertStringIncludes(other.mail, "export.csv: row 1 must have number,");
   const missing = await sync(`${columns}\n1,P 1,Sales clerk`, numbers);
-  assertEquals(missing.shown, [2, 12, ""]);
-  assertStringIncludes(missing.stderr, "export.csv, row 2: must have number,");
+  assertEquals(missing.shown.slice(0, 2), [2, 12]);
+  assertStringIncludes(missing.mail, "export.csv: row 2 must have number,");
   const one = await sync(columns, numbers.slice(1));
   assertEquals(one.shown, [0, 13, published]);
+  // What the mail says can be pasted.
+  const stopped = await sync(columns, numbers.slice(1, 3));
+  const [, confirmed = ""] = /^ {3}(sig apply .*)$/m.exec(stopped.mail) ?? [];
+  const done = await runWell("sh", ["-c", confirmed], { env });
+  assertEquals(done, "Appended 9 events (seq=14 to 22)\n");
+});
+
+Deno.test({
+  name:
+    "the units and the cron line of nightly start its script with two arguments",
+  async fn() {
+    const [service = "", crontab = ""] = await Promise.all(
+      ["sig-nightly.service", "crontab"].map((name) =>
+        Deno.readTextFile(path(`nightly/${name}`))
+      ),
+    );
+    const command =
+      /\/opt\/sig\/examples\/(nightly\/sync\.sh) \/srv\/acme\.example \/srv\/hr\/export\.csv$/m;
+    for (const text of [service, crontab]) {
+      const [, script = ""] = command.exec(text) ?? [];
+      assert((await Deno.stat(path(script))).mode! & 0o100);
+    }
+    if (!hasProgram("systemd-analyze")) return;
+    await using folder = await tempFolder();
+    // Only the paths of the operator's machine are missing here.
+    for (
+      const name of [
+        "sig-nightly.service",
+        "sig-nightly-mail.service",
+        "sig-nightly.timer",
+      ]
+    ) {
+      const text = await Deno.readTextFile(path(`nightly/${name}`));
+      await Deno.writeTextFile(
+        `${folder.path}/${name}`,
+        text.replaceAll("/opt/sig/examples/", path("")),
+      );
+    }
+    const ran = await run("systemd-analyze", [
+      ...["verify", "--man=no"],
+      ...["service", "timer"].map((end) => `${folder.path}/sig-nightly.${end}`),
+    ], {});
+    assertEquals([ran.code, ran.stderr], [0, ""]);
+  },
 });
 
 Deno.test("deploy runs both servers in one process, configured by variables", async () => {
