@@ -328,7 +328,9 @@ export class Issuer implements AsyncDisposable {
     return await this.#takeTurn(async (writer) => {
       const documents = await this.#readDocuments();
       const keys = await resolveKeys(this.#keys, documents);
+      // A published key is refused, or only its private part is added.
       const isIntroduced = documents.metadata.proofs_uri !== undefined &&
+        !isAuthorized(documents, options.kid) &&
         await this.#canIntroduce(documents, options);
       let warnings: readonly Warning[] = [];
       const key = await addSigningKey(writer, options, {
@@ -347,7 +349,9 @@ export class Issuer implements AsyncDisposable {
         this.#otherKeys.push(keys);
       }
       if (!isIntroduced) {
-        warnings = await this.#tryProofs(writer, { dropAll: true });
+        warnings = await this.#tryProofs(writer, {
+          dropAll: options.unintroduced,
+        });
       }
       return { kid: key.kid, warnings };
     });

@@ -37,6 +37,22 @@ test("checkpoint --init creates the proofs, and each command that appends update
   assertEquals(widths, ["3", "4", "7"]);
 });
 
+test("init publishes the proofs of an empty feed, unless --no-proofs is given", async (workspace) => {
+  const published = async (dir: string) => {
+    const text = await workspace.read(`${dir}/.well-known/sig.json`);
+    return JSON.parse(text).proofs_uri;
+  };
+  await workspace.ok("init b.example --dir $D/b");
+  assertEquals(await published("b"), "https://b.example/.well-known/sig/");
+  const size = async () =>
+    (await workspace.read("b/.well-known/sig/checkpoint")).split("\n")[1];
+  assertEquals(await size(), "0");
+  await workspace.ok(UPSERT.replace("acme", "b"));
+  assertEquals(await size(), "1");
+  await workspace.ok("init c.example --dir $D/c --no-proofs");
+  assertEquals(await published("c"), undefined);
+});
+
 test("an append succeeds with a warning if its proofs can't be updated", async (workspace) => {
   await workspace.ok(`${CHECKPOINT} --init`);
   const before = await checkpointOf(workspace);
@@ -118,7 +134,7 @@ Deno.test({
       const subject = "--subject did:web:alice.example";
       for (
         const words of [
-          `init ${host} --dir $D/acme --allow-insecure`,
+          `init ${host} --dir $D/acme --allow-insecure --no-proofs`,
           `upsert --dir $D/acme --type employee ${subject} --relationship-id r1`,
           `${CHECKPOINT} --init`,
         ]

@@ -53,7 +53,7 @@ async function serving(
       : http.host.replace("127.0.0.1", "localhost");
     for (
       const words of [
-        `init ${server.host} --dir $D/acme --allow-insecure`,
+        `init ${server.host} --dir $D/acme --allow-insecure --no-proofs`,
         "upsert --dir $D/acme --type other --subject did:web:a.example",
       ]
     ) {

@@ -1,9 +1,15 @@
-import { didWebOf, parseIssuerDid } from "@sig/core";
-import type { Keys, ReferencedKey } from "@sig/issuer";
+import { didWebOf, isSigError, parseIssuerDid, type Warning } from "@sig/core";
+import type { FeedStore, Keys, ReferencedKey } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import { kid, signingKey } from "../command_line/values.ts";
 import { keyStoreDir } from "../issue/private_key.ts";
-import { type Output, safe, writeResult } from "../output/write.ts";
+import {
+  givenWarnings,
+  type Output,
+  safe,
+  writeResult,
+  writeWarnings,
+} from "../output/write.ts";
 import { folder, optional, toggle, usageError } from "@sig/api/program";
 
 /** The default kid of the first key. */
@@ -15,7 +21,7 @@ const EXPORTS = "nginx|caddy|deno-deploy|static";
 /** `sig init` */
 export const init = typedCommand({
   description:
-    "Writes the DID document, key set, metadata and an empty feed to\nDIR/.well-known, and a new private key to the key store. Never overwrites a\nfile.",
+    "Writes the DID document, key set, metadata, an empty feed and its proofs to\nDIR/.well-known, and a new private key to the key store. Never overwrites a\nfile. Commands that append update the proofs, from which sig check answers\nwithout the whole feed. With a key in ssh-agent, begin them with\nsig checkpoint --init.",
   positionals: [{ name: "domain", help: "the issuer's host, or host:port" }],
   flags: {
     dir: optional(folder, "directory to create (default: ./<domain>)"),
@@ -27,12 +33,14 @@ export const init = typedCommand({
     "reuse-key": toggle(
       "use the key that the key store has for this host and kid",
     ),
+    "no-proofs": toggle("publish no proofs"),
     "allow-insecure": toggle(
       "accept an address or name of a closed network, over http",
     ),
   },
   examples: [
     "sig init acme.example",
+    "sig init acme.example --no-proofs",
     "sig init 127.0.0.1:8080 --dir demo --allow-insecure",
     "sig init members.internal --allow-insecure",
   ],
@@ -56,6 +64,10 @@ export const init = typedCommand({
         ...used,
         ...(kid === undefined ? {} : { kid }),
       });
+      const warnings = call.flags["no-proofs"] || used.key !== undefined
+        ? []
+        : await makeProofs(call, store, used.keys);
+      writeWarnings(call, warnings);
       const { origin } = parseIssuerDid(did, { allowPrivate });
       const { host } = new URL(origin);
       const { reference } = used.key ?? {};
@@ -69,7 +81,13 @@ export const init = typedCommand({
         : `${reference} in ssh-agent; reference ${safe(keyFile)}`;
       writeResult(
         call,
-        { issuer: did, dir, kid: made.kid, key_file: keyFile },
+        {
+          issuer: did,
+          dir,
+          kid: made.kid,
+          key_file: keyFile,
+          ...givenWarnings(warnings),
+        },
         `Created issuer ${did} in ${folder} (kid ${made.kid})\n` +
           `Private key: ${shownKey}\n` +
           `Publish ${folder}/.well-known at ${origin}/.well-known\n` +
@@ -84,6 +102,27 @@ export const init = typedCommand({
     }
   },
 });
+
+/**
+ * Begins the proofs. The issuer exists already, so a failure is a warning.
+ */
+async function makeProofs(
+  { io }: Output,
+  store: FeedStore,
+  keys: Keys,
+): Promise<readonly Warning[]> {
+  const { openIssuer } = await import("@sig/issuer");
+  try {
+    await using issuer = await openIssuer({ store, keys, now: io.now });
+    await issuer.checkpoint({ init: true });
+    return [];
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    const detail =
+      `${error.message}; the issuer has no proofs: sig checkpoint --init`;
+    return [{ code: "proofs_behind", detail }];
+  }
+}
 
 /**
  * Returns the signing key: a new key, a key from a file, or a key in ssh-agent.

@@ -81,6 +81,12 @@ withOpenSsh(
       await workspace.ok("import --dir $D/acme -", { ...given, stdin });
       // A checkpoint needs a signature of each key, so appends do not update
       // it.
+      // Without asking the agent, init has begun no proofs.
+      await workspace.refused(
+        "checkpoint --dir $D/acme",
+        "this issuer publishes none",
+        given,
+      );
       const init = "checkpoint --dir $D/acme --init";
       assertStringIncludes(
         (await workspace.sig(init, given)).stderr,

@@ -306,7 +306,8 @@ export async function serveIssuer(
   ),
 ): Promise<LoopbackServer> {
   const server = serveLoopback(respond);
-  const words = `init ${server.host} --dir $D/${folder} --allow-insecure`;
+  const words =
+    `init ${server.host} --dir $D/${folder} --allow-insecure --no-proofs`;
   await workspace.ok(words);
   return server;
 }
@@ -339,7 +340,7 @@ export async function initIssuer(workspace: Workspace): Promise<void> {
 }
 
 const ISSUER: readonly string[] = [
-  "init acme.example --dir $D/acme",
+  "init acme.example --dir $D/acme --no-proofs",
   "upsert --dir $D/acme --subject did:web:alice.example --type employee --role deploy --role review --relationship-id r1 --event-id e1",
   "upsert --dir $D/acme --subject did:web:bob.example --type contractor --relationship-id r2 --event-id e2",
   "revoke --dir $D/acme --relationship-id r2 --reason-code contract_ended --event-id e3",
