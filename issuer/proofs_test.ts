@@ -5,12 +5,7 @@ import {
   importSigningKey,
   importVerificationKey,
 } from "@sig/jose";
-import {
-  cosignNote,
-  createSha256,
-  formatSignature,
-  parseNote,
-} from "@sig/jose/proofs";
+import { cosignNote, formatSignature, parseNote } from "@sig/jose/proofs";
 import {
   createFileStore,
   createMemoryKeyStore,
@@ -489,11 +484,10 @@ it("a cosigner's line replaces only lines of its key that are earlier or forged,
     ...{ name: "witness.example/1", type: "cosignature" as const },
     key: await importVerificationKey(key.publicJwk),
   };
-  const sha256 = createSha256();
   const cosign = async (time: number, change = (text: string) => text) => {
     const { text } = parseNote(await readCheckpoint(place));
     const of = [change(text), cosigner.name, key, time] as const;
-    return formatSignature(await cosignNote(sha256, ...of));
+    return formatSignature(await cosignNote(...of));
   };
   const issuer = await place.open();
   const signed = await readCheckpoint(place);

@@ -96,8 +96,8 @@ export async function readCosigner(
   vkey: string,
   flag: string,
 ): Promise<NoteKey> {
-  const { createSha256, parseVerifierKey } = await import("@sig/jose/proofs");
-  const key = await parseVerifierKey(createSha256(), vkey);
+  const { parseVerifierKey } = await import("@sig/jose/proofs");
+  const key = await parseVerifierKey(vkey);
   if (key.type === "cosignature") return key;
   throw usageError(`${flag} must be a key that cosigns (type 0x04)`, { flag });
 }

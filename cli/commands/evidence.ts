@@ -127,8 +127,8 @@ export const evidenceVerify = typedCommand({
 });
 
 async function readKey(text: string) {
-  const { createSha256, parseVerifierKey } = await import("@sig/jose/proofs");
-  const key = await parseVerifierKey(createSha256(), text);
+  const { parseVerifierKey } = await import("@sig/jose/proofs");
+  const key = await parseVerifierKey(text);
   if (key.type === "note") return key;
   throw usageError("--trust must be a key that signs, not one that cosigns", {
     flag: "--trust",

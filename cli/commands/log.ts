@@ -117,8 +117,7 @@ async function subjectFilter(
   const [wanted = ""] = subjects;
   if (!FINGERPRINT.test(wanted)) return (subject) => subjects.includes(subject);
   const { didKeyToJwk, jwkToSshKey } = await import("@sig/jose");
-  const { createSha256 } = await import("@sig/jose/proofs");
-  const sha256 = createSha256();
+  const { sha256 } = await import("@sig/jose/proofs");
   const known = new Map<string, boolean>();
   return (subject) => {
     if (!subject.startsWith("did:key:")) return false;

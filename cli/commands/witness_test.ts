@@ -1,7 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { importVerificationKey } from "@sig/jose";
 import {
-  createSha256,
   formatVerifierKey,
   type NoteKey,
   openCheckpoint,
@@ -20,7 +19,6 @@ import {
 //   checkpoint is added.
 
 const ORIGIN = "acme.example/.well-known/sig";
-const sha256 = createSha256();
 
 /** Returns the issuer's only key as a note key. */
 async function issuerKey(workspace: Workspace): Promise<NoteKey> {
@@ -38,7 +36,6 @@ async function signatures(workspace: Workspace, dir: string, witness: string) {
   const { key } = await issuerKey(workspace);
   const cosigner = (await readWitness(witness)).key;
   const { size, cosignatures } = await openCheckpoint(
-    sha256,
     await workspace.read(`${dir}/.well-known/sig/checkpoint`),
     { origin: ORIGIN, keys: new Map([["k", key]]), cosigners: [cosigner] },
   );
@@ -60,7 +57,7 @@ Deno.test({
       const source = new URL("../testdata/witness.go", import.meta.url);
       const program = await buildGo(source, folder.path);
       await workspace.ok("checkpoint --dir $D/acme --init");
-      const known = formatVerifierKey(sha256, await issuerKey(workspace));
+      const known = formatVerifierKey(await issuerKey(workspace));
       const start = async (log: string) => {
         const child = new TestProcess(program, ["witness.example/1", log]);
         const [, address, vkey] = await child.said(/^(\S+) (\S+)\n/);
@@ -118,7 +115,7 @@ Deno.test({
 
       const { key } = await issuerKey(workspace);
       const elsewhere = await start(
-        formatVerifierKey(sha256, { name: "other.example", type: "note", key }),
+        formatVerifierKey({ name: "other.example", type: "note", key }),
       );
       await using _elsewhere = elsewhere.child;
       await refused(
@@ -142,7 +139,7 @@ Deno.test({
 
 test("an unreachable witness is reported after the checkpoint is signed", async (workspace) => {
   await workspace.ok("checkpoint --dir $D/acme --init");
-  const vkey = formatVerifierKey(sha256, {
+  const vkey = formatVerifierKey({
     ...await issuerKey(workspace),
     ...{ name: "witness.example/1", type: "cosignature" },
   });

@@ -11,7 +11,6 @@ import { sameBytes } from "@sig/core/internal";
 import type { IssuerLocation } from "@sig/consumer";
 import { type loadIssuer, readAll, signingKeys } from "@sig/consumer/internal";
 import {
-  createSha256,
   openCheckpoint,
   type OpenedCheckpoint,
   originOfProofs,
@@ -67,13 +66,12 @@ export async function readProofs(
       `Cannot read ${url} of ${issuer} in time`,
     );
   };
-  const sha256 = createSha256();
   let checkpoint: OpenedCheckpoint;
   try {
     const source = new TextDecoder().decode(
       await read(`${base}checkpoint`, "proof"),
     );
-    checkpoint = await openCheckpoint(sha256, source, {
+    checkpoint = await openCheckpoint(source, {
       origin: originOfProofs(base),
       keys: signingKeys(keys),
     });
@@ -123,7 +121,7 @@ function hashFeed(feed: Uint8Array) {
     if (event.subject !== home) changed.add(home);
   }
   return {
-    ...proveLines(createSha256(), lines),
+    ...proveLines(lines),
     size: lines.length,
     bytes: feed.lastIndexOf(10) + 1,
     changed: [...changed],

@@ -1,18 +1,17 @@
 /** Findings about a published copy, compared with the source. @module */
 
 import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
-import { createSha256 } from "@sig/jose/proofs";
+import { sha256 } from "@sig/jose/proofs";
 import type { FindingTable } from "./finding.ts";
 
 /** Digests of a feed's events, since other events can have an equal state. */
 export class EventDigests {
   readonly #digests: string[] = [];
-  readonly #sha256 = createSha256();
 
   add({ event, kid }: VerifiedEvent): void {
     const text = JSON.stringify([kid, event]);
     this.#digests.push(
-      this.#sha256(new TextEncoder().encode(text)).toBase64(),
+      sha256(new TextEncoder().encode(text)).toBase64(),
     );
   }
 

@@ -4,7 +4,6 @@ import { SigError } from "@sig/core";
 import { importVerificationKey, type SigningKey } from "@sig/jose/keys";
 import {
   cosignNote,
-  createSha256,
   formatSignature,
   formatVerifierKey,
   parseNote,
@@ -70,11 +69,10 @@ export async function cosignCheckpoint(
       size = checkpoint.size;
     },
   });
-  const sha256 = createSha256();
   const { text } = parseNote(confirmed);
   const seconds = Math.floor(options.now.getTime() / 1000);
-  const line = await cosignNote(sha256, text, name, key, seconds);
-  const vkey = formatVerifierKey(sha256, {
+  const line = await cosignNote(text, name, key, seconds);
+  const vkey = formatVerifierKey({
     name,
     type: "cosignature",
     key: await importVerificationKey(key.publicJwk),

@@ -16,7 +16,6 @@ import {
 import { isObject, joinBytes, member, sameBytes } from "@sig/core/internal";
 import { createKeyResolver, type VerificationKey } from "@sig/jose/keys";
 import {
-  createSha256,
   decodeBase64,
   EMPTY_HASH,
   encodeBase64,
@@ -29,7 +28,7 @@ import {
   type OpenedCheckpoint,
   pathAmong,
   proofInvalid,
-  type Sha256,
+  sha256,
   sharesDigits,
   stateHashOfPath,
   stateLeaf,
@@ -152,7 +151,7 @@ export async function makeEvidence(
   }
   const recovery = namedBy(checkpoint, loaded.recovery);
   const walk = await files.walk(checkpoint.state, question.subject);
-  const { path, other, lines } = endOf(createSha256(), walk, question.subject);
+  const { path, other, lines } = endOf(walk, question.subject);
   const replay = new SubjectReplay(loaded, ofNow(question), options);
   const kids = new Set(checkpoint.kids);
   for (const line of lines) {
@@ -220,8 +219,8 @@ function answerOf(
 /**
  * Returns the path to a subject, and the lines or the other subject at its end.
  */
-function endOf(sha256: Sha256, { end, depth, path }: Walk, subject: string) {
-  const key = subjectKey(sha256, subject);
+function endOf({ end, depth, path }: Walk, subject: string) {
+  const key = subjectKey(subject);
   if (end === undefined) return { path, lines: [] };
   if (end.kind === "too_large") {
     if (!sameBytes(end.key, key)) {
@@ -235,8 +234,8 @@ function endOf(sha256: Sha256, { end, depth, path }: Walk, subject: string) {
       { context: { limit: MAX_SUBJECT_BYTES } },
     );
   }
-  const leaves = end.subjects.map((each) => leafOf(sha256, each));
-  const whole = [...pathAmong(sha256, leaves, key, depth), ...path];
+  const leaves = end.subjects.map((each) => leafOf(each));
+  const whole = [...pathAmong(leaves, key, depth), ...path];
   const found = end.subjects.find((each) =>
     sharesDigits(each.key, key, whole.length / 4)
   );
@@ -244,7 +243,7 @@ function endOf(sha256: Sha256, { end, depth, path }: Walk, subject: string) {
   if (found === undefined || sameBytes(found.key, key)) {
     return { path: whole, lines };
   }
-  const lines_sha256 = encodeHex(digestOf(sha256, lines));
+  const lines_sha256 = encodeHex(digestOf(lines));
   const other = { key: encodeHex(found.key), lines_sha256 };
   return { path: whole, lines: [], other };
 }
@@ -252,7 +251,7 @@ function endOf(sha256: Sha256, { end, depth, path }: Walk, subject: string) {
 const NO_DIGEST = encodeHex(EMPTY_HASH);
 const LF = Uint8Array.of(10);
 
-function digestOf(sha256: Sha256, lines: readonly Uint8Array[]): Uint8Array {
+function digestOf(lines: readonly Uint8Array[]): Uint8Array {
   const all = joinBytes(lines.flatMap((line) => [line, LF]));
   return all.length > MAX_SUBJECT_BYTES ? EMPTY_HASH : sha256(all);
 }
@@ -350,7 +349,6 @@ async function verify(
   documents: TrustedDocuments,
 ): Promise<VerifiedEvidence> {
   const { issuer, question, answer } = evidence;
-  const sha256 = createSha256();
   const trusted = [...documents.keys];
   const recovery = await longerChain(evidence, documents.recovery);
   const named = await createKeyResolver({
@@ -362,7 +360,7 @@ async function verify(
     })),
   });
   const keys = recovery === undefined ? named : endKeysOf(named, recovery);
-  const checkpoint = await openCheckpoint(sha256, evidence.checkpoint, {
+  const checkpoint = await openCheckpoint(evidence.checkpoint, {
     origin: originOf(issuer),
     keys: signingKeys(keys),
   });
@@ -377,9 +375,9 @@ async function verify(
   }
   const lines = evidence.lines.map((line) => new TextEncoder().encode(line));
   const path = evidence.path.map(hashOf);
-  const key = subjectKey(sha256, question.subject);
-  const end = leafAtEnd(sha256, key, evidence, lines);
-  if (!sameBytes(stateHashOfPath(sha256, key, end, path), checkpoint.state)) {
+  const key = subjectKey(question.subject);
+  const end = leafAtEnd(key, evidence, lines);
+  if (!sameBytes(stateHashOfPath(key, end, path), checkpoint.state)) {
     throw invalidEvidence("the path does not lead to the checkpoint's state");
   }
   const now = new Date(0);
@@ -393,7 +391,7 @@ async function verify(
   if (canonical(given) !== canonical(answer)) {
     throw invalidEvidence("the lines don't give this answer");
   }
-  const vkey = formatVerifierKey(sha256, {
+  const vkey = formatVerifierKey({
     name: checkpoint.origin,
     type: "note",
     key: keys.resolve(kid),
@@ -416,7 +414,6 @@ function requireNamed(
 }
 
 function leafAtEnd(
-  sha256: Sha256,
   key: Uint8Array,
   { path, other }: Evidence,
   lines: readonly Uint8Array[],
@@ -426,19 +423,19 @@ function leafAtEnd(
   }
   if (other === undefined) {
     if (lines.length === 0) return EMPTY_HASH;
-    const digest = digestOf(sha256, lines);
+    const digest = digestOf(lines);
     // The tree has no digest for so many lines, so any other lines would match
     // too.
     if (digest === EMPTY_HASH) {
       throw invalidEvidence(`its lines are over ${MAX_SUBJECT_BYTES} bytes`);
     }
-    return stateLeaf(sha256, key, digest).hash;
+    return stateLeaf(key, digest).hash;
   }
   const otherKey = decodeHex(other.key);
   const isThere = lines.length === 0 && !sameBytes(otherKey, key) &&
     sharesDigits(otherKey, key, path.length / 4);
   if (!isThere) throw invalidEvidence("the other subject is not on this path");
-  return stateLeaf(sha256, otherKey, decodeHex(other.lines_sha256)).hash;
+  return stateLeaf(otherKey, decodeHex(other.lines_sha256)).hash;
 }
 
 function hashOf(text: string): Uint8Array {

@@ -2,8 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { isSigError } from "@sig/core";
 import { importVerificationKey, type SigningKey } from "@sig/jose";
 import {
-  createSha256,
   parseVerifierKey,
+  sha256,
   stateLeaf,
   subjectKey,
 } from "@sig/jose/proofs";
@@ -43,7 +43,6 @@ const ORIGIN = "https://acme.example";
 const BOB = "did:web:bob.example";
 const AT = "2026-06-01T00:00:00Z";
 const encoder = new TextEncoder();
-const sha256 = createSha256();
 
 /** Creates a reader of a vector folder that acts like a server. */
 function readerOf(folder: string) {
@@ -62,7 +61,7 @@ function readerOf(folder: string) {
 }
 
 async function trustOf(vkey: string) {
-  return [(await parseVerifierKey(sha256, vkey)).key];
+  return [(await parseVerifierKey(vkey)).key];
 }
 
 interface Expected {
@@ -186,11 +185,11 @@ Deno.test("evidence shows that a subject is absent where the tree ends at anothe
     assertEquals({ decision, lines: made.lines, path }, {
       ...{ decision: "deny", lines: [], path: [] },
     });
-    assertEquals(other?.key, encodeHex(subjectKey(sha256, ALICE)));
+    assertEquals(other?.key, encodeHex(subjectKey(ALICE)));
     const verify = (evidence: Evidence) =>
       verifyEvidence(encoder.encode(JSON.stringify(evidence)), trusted);
     assertEquals((await verify(made)).evidence, made);
-    const own = encodeHex(subjectKey(sha256, BOB));
+    const own = encodeHex(subjectKey(BOB));
     for (
       const [change, why] of [
         [{ key: own }, "the other subject is not on this path"],
@@ -274,7 +273,7 @@ for (
     const [key] = await importTestKeys();
     const lines = [await lineOf(event, key)];
     const digest = sha256(feedOf(lines));
-    const leaf = stateLeaf(sha256, subjectKey(sha256, ALICE), digest);
+    const leaf = stateLeaf(subjectKey(ALICE), digest);
     const content = {
       ...{ lines: await makeLines(1, key), claim: { state: leaf.hash } },
     };

@@ -7,7 +7,6 @@
 
 import { isSigError, type SigError, type SigMetadata } from "@sig/core";
 import {
-  createSha256,
   encodeBase64,
   openCheckpoint,
   type OpenedCheckpoint,
@@ -40,7 +39,6 @@ export interface LoadProofsOptions extends ReloadIssuerOptions {
 
 /** The proofs of an issuer during one read. */
 export class IssuerProofs {
-  readonly #sha256 = createSha256();
   readonly #location: IssuerLocation;
   /** The checkpoint as published; undefined without proofs. */
   text: Promise<string> | undefined;
@@ -66,7 +64,7 @@ export class IssuerProofs {
     const onMetadata = (metadata: SigMetadata) => {
       const { proofs_uri: uri } = metadata;
       if (uri !== undefined) {
-        this.files = new ProofFiles(reader, uri, this.#sha256);
+        this.files = new ProofFiles(reader, uri);
         this.text = this.files.checkpoint();
         this.text.catch(() => {});
       }
@@ -95,7 +93,7 @@ export class IssuerProofs {
         const cosigners = policy?.cosigners ?? [];
         const keys = signingKeys(loaded.keys);
         const of = { origin, keys, cosigners };
-        const checkpoint = await openCheckpoint(this.#sha256, text, of);
+        const checkpoint = await openCheckpoint(text, of);
         requireFittingLines(checkpoint, loaded.recovery);
         this.checkpoint = checkpoint;
       }
@@ -109,7 +107,7 @@ export class IssuerProofs {
   /** Creates a tree for a feed from its start; undefined without proofs. */
   newTree(pin: KnownPin | undefined): FeedTree | undefined {
     const isWanted = this.files !== undefined || (pin?.proof ?? null) !== null;
-    return isWanted ? new FeedTree(this.#sha256) : undefined;
+    return isWanted ? new FeedTree() : undefined;
   }
 
   /**

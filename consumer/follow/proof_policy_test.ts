@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import {
   cosignNote,
-  createSha256,
   formatSignature,
   formatVerifierKey,
   type NoteKey,
@@ -23,15 +22,13 @@ import type { ProofPolicy } from "../proofs/proof_policy.ts";
 //   answer without them.
 
 const [key1, key2, stranger] = await importTestKeys();
-
-const sha256 = createSha256();
 const START = START_MS / 1000;
 const HOUR_MS = 3_600_000;
 
 async function cosignerOf(name: string, key: SigningKey): Promise<NoteKey> {
   const of = await importVerificationKey(key.publicJwk);
   const vkey = { name, type: "cosignature" as const, key: of };
-  return await parseVerifierKey(sha256, formatVerifierKey(sha256, vkey));
+  return await parseVerifierKey(formatVerifierKey(vkey));
 }
 
 /**
@@ -64,7 +61,7 @@ async function setUp(time: number | null) {
         documents.get(path) as Uint8Array<ArrayBuffer>,
       );
       const { text } = parseNote(note);
-      const line = await cosignNote(sha256, text, name, key, time);
+      const line = await cosignNote(text, name, key, time);
       const signed = note + formatSignature(line);
       documents.set(path, new TextEncoder().encode(signed));
     },

@@ -20,7 +20,6 @@ import {
 import { sameBytes } from "@sig/core/internal";
 import { verifyEnvelope } from "@sig/jose/keys";
 import {
-  createSha256,
   decodeBase64,
   encodeBase64,
   leafHash,
@@ -198,7 +197,7 @@ async function prove(
     pin && requireContinued(files, pin, checkpoint),
   ]);
   if (tail === undefined) return UNPROVEN;
-  const key = subjectKey(createSha256(), subject);
+  const key = subjectKey(subject);
   if (end?.kind === "too_large" && sameBytes(end.key, key)) return UNPROVEN;
   const lines = end?.kind === "lines"
     ? end.subjects.find((each) => sameBytes(each.key, key))?.lines ?? []
@@ -272,14 +271,9 @@ async function historyOf(
 }> {
   const roots = [root];
   if (tail.length > 0) {
-    const sha256 = createSha256();
-    const tree = new TreeHasher(
-      sha256,
-      size,
-      await files.peaks({ size, root }),
-    );
+    const tree = new TreeHasher(size, await files.peaks({ size, root }));
     for (const line of tail) {
-      tree.add(leafHash(sha256, line));
+      tree.add(leafHash(line));
       roots.push(tree.root());
     }
   }

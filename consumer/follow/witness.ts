@@ -3,7 +3,6 @@
 import { SigError } from "@sig/core";
 import { quote, sameBytes } from "@sig/core/internal";
 import {
-  createSha256,
   encodeBase64,
   formatSignature,
   MAX_CHECKPOINT_BYTES,
@@ -111,9 +110,8 @@ async function readLine(
   answer: string,
   key: NoteKey,
 ): Promise<string> {
-  const sha256 = createSha256();
   const { text } = parseNote(note);
-  const id = noteKeyId(sha256, key.name, key.type, key.key.publicKey);
+  const id = noteKeyId(key.name, key.type, key.key.publicKey);
   const line = parseNote(`${text}\n${answer}`).signatures.find((each) =>
     each.name === key.name && sameBytes(each.bytes.subarray(0, 4), id)
   );
@@ -125,7 +123,7 @@ async function readLine(
       }`,
     );
   }
-  await verifyNote(sha256, { text, signatures: [line] }, [key]);
+  await verifyNote({ text, signatures: [line] }, [key]);
   return formatSignature(line);
 }
 

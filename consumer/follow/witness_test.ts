@@ -2,7 +2,6 @@ import { assert, assertEquals } from "@std/assert";
 import { importVerificationKey, type SigningKey } from "@sig/jose";
 import {
   cosignNote,
-  createSha256,
   formatSignature,
   type NoteKey,
   parseNote,
@@ -15,7 +14,6 @@ import { importTestKeys } from "../../tests/kit/test_issuer.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 const NAME = "witness.example/1";
-const sha256 = createSha256();
 
 /**
  * Requests a cosignature from a witness with this response, for an issuer of
@@ -51,7 +49,7 @@ async function noteKey(key: SigningKey): Promise<NoteKey> {
  */
 async function lineFor(body: string, key: SigningKey, altered = "") {
   const { text } = parseNote(body.slice(body.indexOf("\n\n") + 2));
-  const line = await cosignNote(sha256, text + altered, NAME, key, 1);
+  const line = await cosignNote(text + altered, NAME, key, 1);
   return formatSignature(line);
 }
 

@@ -10,7 +10,6 @@ import { quote } from "@sig/core/internal";
 import { calculateKidOf } from "@sig/jose/internal";
 import type { KeyResolver, VerificationKey } from "@sig/jose/keys";
 import {
-  createSha256,
   digestKeys,
   encodeBase64,
   findKeyNotIntroduced,
@@ -191,7 +190,7 @@ function findNewKey(
   }
   const { known, isRequired } = introducedKeys(pin, recovery);
   if (!isRequired) return undefined;
-  const kid = findKeyNotIntroduced(createSha256(), {
+  const kid = findKeyNotIntroduced({
     remembered: known,
     documents: usable,
     ended,
@@ -323,7 +322,7 @@ export function servedKeys(
   { recovery, usable }: FetchedKeys,
 ): Pick<Served, "keys" | "statements"> {
   return {
-    keys: encodeBase64(digestKeys(createSha256(), usable)),
+    keys: encodeBase64(digestKeys(usable)),
     statements: pinnedRecovery(recovery)?.sha256 ?? null,
   };
 }

@@ -7,7 +7,7 @@
 
 import { encodeHex } from "@std/encoding/hex";
 import { encodeBase64Url } from "@sig/jose/internal";
-import { createSha256, type OpenedCheckpoint } from "@sig/jose/proofs";
+import { type OpenedCheckpoint, sha256 } from "@sig/jose/proofs";
 import { digestStatements, type Recovery } from "@sig/jose/recovery";
 import type { KnownPin, PinnedRecovery } from "./pin.ts";
 
@@ -88,7 +88,7 @@ export function introducedKeys(
 /** Returns the RFC 7638 thumbprint of an Ed25519 key. */
 function thumbprint(x: string): string {
   const jwk = JSON.stringify({ crv: "Ed25519", kty: "OKP", x });
-  return encodeBase64Url(createSha256()(new TextEncoder().encode(jwk)));
+  return encodeBase64Url(sha256(new TextEncoder().encode(jwk)));
 }
 
 /**

@@ -3,7 +3,7 @@
 import { isSigError } from "@sig/core";
 import { importVerificationKey } from "@sig/jose/keys";
 import { calculateKidOf } from "@sig/jose/internal";
-import { createSha256, openCheckpoint } from "@sig/jose/proofs";
+import { openCheckpoint } from "@sig/jose/proofs";
 import { endKeysOf, readRecovery } from "@sig/jose/recovery";
 import { assertEquals } from "@std/assert";
 import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
@@ -92,7 +92,7 @@ vectorTest(
           : endKeysOf(plain, recovery);
         const checkpoint = next.checkpoint === null
           ? undefined
-          : await openCheckpoint(createSha256(), next.checkpoint, {
+          : await openCheckpoint(next.checkpoint, {
             origin: "acme.example/.well-known/sig",
             keys: signingKeys(resolver),
           }).catch((error) => {

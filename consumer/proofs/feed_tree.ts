@@ -6,7 +6,7 @@
  */
 
 import type { SigEvent, UnknownEvent } from "@sig/core";
-import { leafHash, type Sha256, TreeHasher } from "@sig/jose/proofs";
+import { leafHash, TreeHasher } from "@sig/jose/proofs";
 import { type StateHash, SubjectDigests } from "./subject_digests.ts";
 
 /** The hashes after a number of events. */
@@ -25,7 +25,6 @@ interface FeedHashes {
  * events.
  */
 export class FeedTree {
-  readonly #sha256: Sha256;
   readonly #lines: TreeHasher;
   #subjects: SubjectDigests | undefined;
   #bytes = 0;
@@ -34,12 +33,10 @@ export class FeedTree {
 
   /** Starts at the first line, or after the lines that `start.peaks` cover. */
   constructor(
-    sha256: Sha256,
     start?: { readonly size: number; readonly peaks: readonly Uint8Array[] },
   ) {
-    this.#sha256 = sha256;
-    this.#lines = new TreeHasher(sha256, start?.size, start?.peaks);
-    if (start === undefined) this.#subjects = new SubjectDigests(sha256);
+    this.#lines = new TreeHasher(start?.size, start?.peaks);
+    if (start === undefined) this.#subjects = new SubjectDigests();
   }
 
   /** The root of the tree over all lines so far. */
@@ -63,7 +60,7 @@ export class FeedTree {
     event: SigEvent | UnknownEvent,
     isVoid = false,
   ): void {
-    this.#lines.add(leafHash(this.#sha256, bytes));
+    this.#lines.add(leafHash(bytes));
     this.#bytes += bytes.length + 1;
     if (this.#subjects?.add(bytes, event, isVoid) === false) this.endState();
     this.#storeHashes();

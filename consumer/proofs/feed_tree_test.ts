@@ -1,14 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import {
-  createSha256,
-  groupBySubject,
-  leafOf,
-  stateHash,
-} from "@sig/jose/proofs";
+import { groupBySubject, leafOf, stateHash } from "@sig/jose/proofs";
 import { upsert } from "../../tests/kit/events.ts";
 import { FeedTree } from "./feed_tree.ts";
-
-const sha256 = createSha256();
 
 /** Returns one upsert per subject, except that every 50th subject has two. */
 function makeLines(count: number) {
@@ -23,16 +16,16 @@ function makeLines(count: number) {
 
 Deno.test("the state hash of many subjects is computed in slices", async () => {
   const lines = makeLines(3_000);
-  const tree = new FeedTree(sha256);
+  const tree = new FeedTree();
   tree.want([2_000, 3_000]);
   for (const { bytes, event } of lines) tree.add(bytes, event);
   for (const size of [2_000, 3_000]) {
     let turns = 0;
     const make = () =>
       tree.at(size)!.state!(() => Promise.resolve(void turns++));
-    const groups = groupBySubject(sha256, lines.slice(0, size));
-    const leaves = groups.map((each) => leafOf(sha256, each));
-    assertEquals(await make(), stateHash(sha256, leaves));
+    const groups = groupBySubject(lines.slice(0, size));
+    const leaves = groups.map((each) => leafOf(each));
+    assertEquals(await make(), stateHash(leaves));
     assert(turns > size / 500, `${turns} turns`);
     const before = turns;
     await make();
@@ -44,7 +37,7 @@ Deno.test("there is no state hash after an upsert that changes a subject", () =>
   const [first, second, third] = makeLines(3);
   assert(first && second && third);
   const { relationship_id } = first.event;
-  const tree = new FeedTree(sha256);
+  const tree = new FeedTree();
   tree.want([1, 2, 3]);
   tree.add(first.bytes, first.event);
   tree.add(second.bytes, {

@@ -18,7 +18,6 @@ import {
   proofInvalid,
   proveConsistency,
   readStateFile,
-  type Sha256,
   siblingsOf,
   type StateNode,
   statePath,
@@ -44,13 +43,11 @@ export interface Walk {
 export class ProofFiles {
   readonly #reader: DocumentReader;
   readonly #base: string;
-  readonly #sha256: Sha256;
 
   /** @param base `proofs_uri`. */
-  constructor(reader: DocumentReader, base: string, sha256: Sha256) {
+  constructor(reader: DocumentReader, base: string) {
     this.#reader = reader;
     this.#base = base;
-    this.#sha256 = sha256;
   }
 
   /** `proofs_uri` without its scheme and final slash. */
@@ -87,7 +84,7 @@ export class ProofFiles {
    * @throws {SigError} `proof_invalid`, and the errors of reading a file.
    */
   async walk(state: Uint8Array, subject: string): Promise<Walk> {
-    const key = subjectKey(this.#sha256, subject);
+    const key = subjectKey(subject);
     let path: readonly Uint8Array[] = [];
     let hash = state;
     for (let depth = 0;; depth++) {
@@ -99,13 +96,13 @@ export class ProofFiles {
         `${file} is over ${MAX_SUBJECT_BYTES} bytes`,
       );
       const bytes = await this.#read(file, MAX_SUBJECT_BYTES, tooLarge);
-      const node = readStateFile(this.#sha256, { hash, bytes }, key, depth);
+      const node = readStateFile({ hash, bytes }, key, depth);
       if (node.kind !== "page") return { end: node, depth, path };
       if (depth === MAX_PAGES) {
         throw proofInvalid(`more than ${MAX_PAGES} pages lead to the subject`);
       }
       const digit = digitOf(key, depth);
-      path = [...siblingsOf(this.#sha256, node.children, digit), ...path];
+      path = [...siblingsOf(node.children, digit), ...path];
       hash = node.children[digit] ?? EMPTY_HASH;
     }
   }
@@ -124,7 +121,7 @@ export class ProofFiles {
     if (before.size === 0) return true;
     const proof = await this.proveContinued(before.size, size);
     const claim = { old: before.size, oldRoot: before.root, size, root, proof };
-    return verifyConsistency(this.#sha256, claim);
+    return verifyConsistency(claim);
   }
 
   /**
@@ -135,12 +132,7 @@ export class ProofFiles {
    * @throws {SigError} `proof_invalid`, and the errors of reading a tile.
    */
   async proveContinued(old: number, size: number): Promise<Uint8Array[]> {
-    return await proveConsistency(
-      this.#sha256,
-      old,
-      size,
-      this.#hashesIn(size),
-    );
+    return await proveConsistency(old, size, this.#hashesIn(size));
   }
 
   /**
@@ -155,7 +147,7 @@ export class ProofFiles {
   ): Promise<readonly Uint8Array[]> {
     const hashOf = this.#hashesIn(size);
     const peaks = await Promise.all(peaksOf(size).map(hashOf));
-    if (sameBytes(new TreeHasher(this.#sha256, size, peaks).root(), root)) {
+    if (sameBytes(new TreeHasher(size, peaks).root(), root)) {
       return peaks;
     }
     throw proofInvalid("the tiles are not those of the checkpoint");
@@ -169,7 +161,7 @@ export class ProofFiles {
       const path = tilePath(tile);
       const bytes = tiles.get(path) ?? this.#readTile(path, tile.width);
       tiles.set(path, bytes);
-      return hashInTile(this.#sha256, node, await bytes);
+      return hashInTile(node, await bytes);
     };
   }
 

@@ -13,7 +13,6 @@ import {
   EMPTY_HASH,
   HASH_BYTES,
   MAX_SUBJECT_BYTES,
-  type Sha256,
   stateLeaf,
   statePageHash,
   subjectKey,
@@ -40,7 +39,6 @@ interface Snapshot {
 
 /** A running digest for each subject of a feed. */
 export class SubjectDigests {
-  readonly #sha256: Sha256;
   /** The subject of each relationship's first upsert, as an index. */
   readonly #subjectOf = new Map<string, number>();
   readonly #numbers = new Map<string, number>();
@@ -49,8 +47,7 @@ export class SubjectDigests {
   readonly #state = new Sha256State();
   readonly #snapshots: Snapshot[] = [];
 
-  constructor(sha256: Sha256) {
-    this.#sha256 = sha256;
+  constructor() {
   }
 
   /**
@@ -112,7 +109,7 @@ export class SubjectDigests {
   }
 
   *#hash({ subjects, replaced }: Snapshot): Steps<Uint8Array> {
-    const leaves = new Leaves(this.#sha256, subjects);
+    const leaves = new Leaves(subjects);
     for (const [subject, i] of this.#numbers) {
       if (i >= subjects) break;
       if (i % SUBJECTS_PER_STEP === 0) yield;
@@ -120,7 +117,7 @@ export class SubjectDigests {
       const digest = this.#state.bytes > MAX_SUBJECT_BYTES
         ? EMPTY_HASH
         : this.#state.finish();
-      leaves.set(i, subjectKey(this.#sha256, subject), digest);
+      leaves.set(i, subjectKey(subject), digest);
     }
     return yield* leaves.hash(0, subjects, 0);
   }
@@ -128,15 +125,13 @@ export class SubjectDigests {
 
 /** The leaves of the state tree, in two arrays that are sorted by key. */
 class Leaves {
-  readonly #sha256: Sha256;
   readonly #keys: Uint8Array;
   readonly #hashes: Uint8Array;
   /** The numbers of the leaves, sorted by the digits so far. */
   readonly #order: Uint32Array;
   readonly #sorted: Uint32Array;
 
-  constructor(sha256: Sha256, count: number) {
-    this.#sha256 = sha256;
+  constructor(count: number) {
     this.#keys = new Uint8Array(count * HASH_BYTES);
     this.#hashes = new Uint8Array(count * HASH_BYTES);
     this.#order = Uint32Array.from({ length: count }, (_, i) => i);
@@ -145,7 +140,7 @@ class Leaves {
 
   set(index: number, key: Uint8Array, digest: Uint8Array): void {
     this.#keys.set(key, index * HASH_BYTES);
-    const { hash } = stateLeaf(this.#sha256, key, digest);
+    const { hash } = stateLeaf(key, digest);
     this.#hashes.set(hash, index * HASH_BYTES);
   }
 
@@ -163,7 +158,7 @@ class Leaves {
       const begin = ends[digit - 1] ?? from;
       children.push(yield* this.hash(begin, end, depth + 1));
     }
-    return statePageHash(this.#sha256, children);
+    return statePageHash(children);
   }
 
   /** Sorts leaves by a digit; returns the end of each digit's leaves. */

@@ -6,14 +6,13 @@
  */
 
 import { SigError } from "@sig/core";
-import { createSha256, leafHash, TreeHasher } from "@sig/jose/proofs";
+import { leafHash, TreeHasher } from "@sig/jose/proofs";
 import { encodeBase64Url } from "@sig/jose/internal";
 import type { Recovery, StatementClaims } from "@sig/jose/recovery";
 
 /** Receives the lines of a feed from the first one on. */
 export class StatementRoots {
-  readonly #sha256 = createSha256();
-  readonly #lines = new TreeHasher(this.#sha256);
+  readonly #lines = new TreeHasher();
   /** The statements to compare, the smallest size first. */
   readonly #left: StatementClaims[];
 
@@ -30,7 +29,7 @@ export class StatementRoots {
    */
   add(line: Uint8Array): void {
     if (this.#left.length === 0) return;
-    this.#lines.add(leafHash(this.#sha256, line));
+    this.#lines.add(leafHash(line));
     this.#compare();
   }
 

@@ -12,7 +12,7 @@ import {
   type SourceKind,
   type Warning,
 } from "@sig/core";
-import { loadBuiltin, Sha256 } from "@sig/jose/internal";
+import { loadBuiltin, Sha256State } from "@sig/jose/internal";
 import { lacksKey } from "./feed_fault.ts";
 import { FeedVerification } from "./feed_verification.ts";
 import type {
@@ -31,7 +31,7 @@ import type { FetchPolicy, OpenedDocument } from "../fetch/fetch_options.ts";
 import { openSource, parseSource } from "../read/source.ts";
 
 /** A SHA-256 that is computed incrementally. */
-export type RunningHash = Pick<Sha256, "hex"> & {
+export type RunningHash = Pick<Sha256State, "hex"> & {
   /** Adds the next bytes. */
   update(bytes: Uint8Array): unknown;
 };
@@ -44,21 +44,21 @@ interface NodeHash {
 
 /**
  * Creates a SHA-256 that can be read before its end. The platform's is about
- * ten times as fast as `Sha256`, but `node:crypto` takes 30 ms to load.
+ * ten times as fast as `Sha256State`, but `node:crypto` takes 30 ms to load.
  */
 export function createFastSha256(): RunningHash {
   const node = loadBuiltin("node:crypto") as
     | { createHash?(name: string): NodeHash }
     | undefined;
   const hash = node?.createHash?.("sha256");
-  return hash === undefined ? new Sha256() : {
+  return hash === undefined ? new Sha256State() : {
     update: (bytes) => hash.update(bytes),
     hex: () => hash.copy().digest("hex"),
   };
 }
 
 /**
- * Size in bytes up to which `Sha256` takes less time than loading
+ * Size in bytes up to which `Sha256State` takes less time than loading
  * `node:crypto`.
  */
 const LARGE_FEED_BYTES = 1024 * 1024;
@@ -66,7 +66,7 @@ const LARGE_FEED_BYTES = 1024 * 1024;
 /** Creates the faster SHA-256 for a feed of that size, if it is known. */
 export function createSha256For(bytes: number | undefined): RunningHash {
   return bytes !== undefined && bytes <= LARGE_FEED_BYTES
-    ? new Sha256()
+    ? new Sha256State()
     : createFastSha256();
 }
 

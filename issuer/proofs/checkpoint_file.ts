@@ -18,7 +18,6 @@ import {
   openCheckpoint,
   type OpenedCheckpoint,
   parseNote,
-  type Sha256,
   signNote,
   verifyNote,
 } from "@sig/jose/proofs";
@@ -59,24 +58,22 @@ export interface CheckpointFile extends OpenedCheckpoint {
  * @throws {SigError} `invalid_checkpoint`.
  */
 export async function readCheckpoint(
-  sha256: Sha256,
   store: FeedStore,
   issuer: CheckpointIssuer,
 ): Promise<CheckpointFile | undefined> {
   const bytes = await store.read(CHECKPOINT_PATH, MAX_CHECKPOINT_BYTES);
   if (bytes === undefined) return undefined;
   const source = new TextDecoder().decode(bytes);
-  return { ...await openCheckpoint(sha256, source, issuer), source };
+  return { ...await openCheckpoint(source, issuer), source };
 }
 
 /** Returns {@linkcode digestKeys} of keys that may sign events. */
 export async function digestOf(
-  sha256: Sha256,
   keys: CheckpointIssuer["keys"],
 ): Promise<Uint8Array> {
   const thumbprints = [...keys]
     .map(async ([kid, key]) => [kid, await calculateKidOf(key)] as const);
-  return digestKeys(sha256, new Map(await Promise.all(thumbprints)));
+  return digestKeys(new Map(await Promise.all(thumbprints)));
 }
 
 /**
@@ -89,7 +86,6 @@ export async function digestOf(
  * @throws {SigError} `signing_key_not_found`.
  */
 export async function signCheckpoint(
-  sha256: Sha256,
   checkpoint: Checkpoint,
   { before, keys, mayDrop, now, signers, timekeeper }: SignCheckpointOptions,
 ): Promise<string> {
@@ -108,18 +104,18 @@ export async function signCheckpoint(
     const isSigner = signers.some((key) => key.kid === kid);
     if (isSigner || mayDrop(kid)) continue;
     const { publicKey } = keys.get(kid)!;
-    const id = noteKeyId(sha256, origin, "note", publicKey);
+    const id = noteKeyId(origin, "note", publicKey);
     const lines = same.filter((line) => isLineOf(line, origin, id));
     if (lines.length === 0) throw lostSignature(kid);
     kept.push(...lines);
   }
   const lines: NoteSignature[] = [];
   for (const key of signers.slice(0, MAX_SIGNATURE_LINES - 1)) {
-    lines.push(await signNote(sha256, text, origin, key));
+    lines.push(await signNote(text, origin, key));
   }
   const time = Math.floor(now.getTime() / 1000);
   lines.push(...kept);
-  lines.push(await cosignNote(sha256, text, origin, timekeeper, time));
+  lines.push(await cosignNote(text, origin, timekeeper, time));
   lines.push(...same.filter(({ name }) => name !== origin));
   return formatNote({ text, signatures: lines.slice(0, MAX_SIGNATURE_LINES) });
 }
@@ -160,14 +156,13 @@ function lostSignature(kid: string): SigError {
  * nothing can be added, and above the limits of a checkpoint.
  */
 export async function addSignatures(
-  sha256: Sha256,
   { origin, source }: CheckpointFile,
   lines: string,
   cosigners: readonly NoteKey[] = [],
 ): Promise<string> {
   const { text, ...note } = parseNote(source);
   const verify = (line: NoteSignature) =>
-    verifyNote(sha256, { text, signatures: [line] }, cosigners);
+    verifyNote({ text, signatures: [line] }, cosigners);
   let signatures = note.signatures;
   let count = 0;
   let why = "no line is by a given cosigner";

@@ -8,7 +8,6 @@ import {
   leafHash,
   peaksOf,
   proofInvalid,
-  type Sha256,
   TILE_WIDTH,
   TileHashes,
   tileOfNode,
@@ -21,19 +20,13 @@ import type { ReadProofFile } from "./state_update.ts";
 
 /** The tree of a feed, and its new tiles. */
 export class FeedTree {
-  readonly #sha256: Sha256;
   readonly #read: ReadProofFile;
   readonly #old: number;
   readonly #tree: TreeHasher;
   readonly #made = new TileHashes();
 
   /** @param tree the tree of the last checkpoint (default: no leaves). */
-  constructor(
-    sha256: Sha256,
-    read: ReadProofFile,
-    tree: TreeHasher = new TreeHasher(sha256),
-  ) {
-    this.#sha256 = sha256;
+  constructor(read: ReadProofFile, tree: TreeHasher = new TreeHasher()) {
     this.#read = read;
     this.#old = tree.size;
     this.#tree = tree;
@@ -47,25 +40,24 @@ export class FeedTree {
    * @throws {SigError} `proof_invalid` if the tiles do not match the tree.
    */
   static async continued(
-    sha256: Sha256,
     read: ReadProofFile,
     { root, size }: Pick<Checkpoint, "root" | "size">,
     lastLine: Uint8Array,
   ): Promise<FeedTree | undefined> {
-    if (size === 0) return new FeedTree(sha256, read);
+    if (size === 0) return new FeedTree(read);
     const hashOf = async (node: TreeNode) => {
       const path = tilePath(tileOfNode(node, size));
-      return hashInTile(sha256, node, await read(path));
+      return hashInTile(node, await read(path));
     };
     const peaks = await Promise.all(peaksOf(size - 1).map(hashOf));
-    const tree = new TreeHasher(sha256, size - 1, peaks);
+    const tree = new TreeHasher(size - 1, peaks);
     const last = await hashOf({ level: 0, index: size - 1 });
     tree.add(last);
     if (!sameBytes(tree.root(), root)) {
       throw proofInvalid("the tiles are not those of the checkpoint");
     }
-    return sameBytes(last, leafHash(sha256, lastLine))
-      ? new FeedTree(sha256, read, tree)
+    return sameBytes(last, leafHash(lastLine))
+      ? new FeedTree(read, tree)
       : undefined;
   }
 
@@ -79,7 +71,7 @@ export class FeedTree {
 
   /** Adds a line, without its LF. */
   add(line: Uint8Array): void {
-    this.#tree.add(leafHash(this.#sha256, line), this.#made.collect);
+    this.#tree.add(leafHash(line), this.#made.collect);
   }
 
   /** Returns the new tiles by path, and the partial tiles that they replace. */

@@ -11,7 +11,6 @@ import {
   type PlacedLine,
   proofInvalid,
   readStateFile,
-  type Sha256,
   type StateFile,
   stateFiles,
   type StateNode,
@@ -37,7 +36,6 @@ export interface NewLine extends PlacedLine {
 
 /** One update of the state tree: the files it writes and those it replaces. */
 export class StateUpdate {
-  readonly #sha256: Sha256;
   readonly #read: ReadProofFile;
   readonly #write: WriteProofFiles | undefined;
   readonly #made = new Map<string, Uint8Array>();
@@ -48,8 +46,7 @@ export class StateUpdate {
    * @param write called with files as soon as they exceed a size (default:
    * never).
    */
-  constructor(sha256: Sha256, read: ReadProofFile, write?: WriteProofFiles) {
-    this.#sha256 = sha256;
+  constructor(read: ReadProofFile, write?: WriteProofFiles) {
     this.#read = read;
     this.#write = write;
   }
@@ -96,7 +93,7 @@ export class StateUpdate {
       const child = node.children[digit]!;
       children.push(await this.extend(child, lines, depth + 1));
     }
-    return this.#keep(pageFile(this.#sha256, children));
+    return this.#keep(pageFile(children));
   }
 
   async #readNode(
@@ -107,7 +104,7 @@ export class StateUpdate {
   ): Promise<StateNode> {
     const file = { hash, bytes: await this.#read(path) };
     try {
-      return readStateFile(this.#sha256, file, key, depth);
+      return readStateFile(file, key, depth);
     } catch (error) {
       if (!isSigError(error)) throw error;
       throw proofInvalid(`${path} is damaged: ${error.reason}`);
@@ -126,8 +123,8 @@ export class StateUpdate {
     if (!lines.every(({ event }) => begun.has(event.relationship_id))) {
       throw proofInvalid("a state file lacks a relationship of its subject");
     }
-    const groups = groupBySubject(this.#sha256, lines);
-    const files = stateFiles(this.#sha256, [...groups, ...others], depth);
+    const groups = groupBySubject(lines);
+    const files = stateFiles([...groups, ...others], depth);
     for (;;) {
       const { done, value } = files.next();
       if (done) return value;

@@ -13,14 +13,12 @@ import { sameBytes, withContext } from "@sig/core/internal";
 import type { SigningKey, VerificationKey } from "@sig/jose/keys";
 import {
   type Checkpoint,
-  createSha256,
   EMPTY_HASH,
   encodeBase64,
   MAX_SUBJECT_BYTES,
   type NoteKey,
   originOfProofs,
   proofInvalid,
-  type Sha256,
   subjectKey,
 } from "@sig/jose/proofs";
 import { type Recovery, recoveryLines } from "@sig/jose/recovery";
@@ -139,7 +137,6 @@ async function update(
   }
   const origin = originOfProofs(uri);
   const keys = authorizedKeys(documents);
-  const sha256 = createSha256();
   const isEnded = (kid: string) => documents.keys.endOf(kid) !== undefined;
   // A rebuild needs no checkpoint: one by a thief of an ended key is ignored.
   const trusted = options.rebuild
@@ -147,28 +144,28 @@ async function update(
     : keys;
   const before = await readBefore(
     { ...options, init: !hasProofs },
-    () => readCheckpoint(sha256, store, { origin, keys: trusted }),
+    () => readCheckpoint(store, { origin, keys: trusted }),
   );
   if (before !== undefined && options.add !== undefined) {
     const { add, cosigners } = options;
-    const note = await addSignatures(sha256, before, add, cosigners);
+    const note = await addSignatures(before, add, cosigners);
     await writer.replace(CHECKPOINT_PATH, encoder.encode(note));
     return before;
   }
   const start = options.rebuild ? undefined : before;
   const read = proofFiles(store);
   const tree = start === undefined
-    ? new FeedTree(sha256, read)
-    : await continueTree(sha256, read, context, start);
+    ? new FeedTree(read)
+    : await continueTree(read, context, start);
   const added = options.stay
     ? { lines: [], bytes: start?.bytes ?? 0 }
-    : await readNewLines(sha256, tree, context, start?.bytes ?? 0, before);
+    : await readNewLines(tree, context, start?.bytes ?? 0, before);
   const written = new Set<string>();
   const write: WriteProofFiles = (files) => {
     for (const path of files.keys()) written.add(path);
     return writer.replaceAll(published(files));
   };
-  const state = new StateUpdate(sha256, read, start ? undefined : write);
+  const state = new StateUpdate(read, start ? undefined : write);
   const named = next === undefined
     ? keys
     : new Map([...keys, [next.key.kid, next.published]]);
@@ -178,11 +175,11 @@ async function update(
     root: tree.root(),
     bytes: added.bytes,
     state: await state.extend(start?.state ?? EMPTY_HASH, added.lines),
-    keys: await digestOf(sha256, named),
+    keys: await digestOf(named),
     ...recoveryLines(options.recovery ?? documents.recovery),
   };
   const signers = context.held.filter(({ kid }) => kid !== next?.key.kid);
-  const note = await signCheckpoint(sha256, checkpoint, {
+  const note = await signCheckpoint(checkpoint, {
     signers: next === undefined ? signers : [next.key, ...signers],
     timekeeper: signers[0],
     now: context.now,
@@ -246,7 +243,6 @@ function proofFiles(store: FeedStore): ReadProofFile {
 
 /** Returns the tree of the checkpoint, if the feed still begins with it. */
 async function continueTree(
-  sha256: Sha256,
   read: ReadProofFile,
   { documents, feed }: ProofsContext,
   before: CheckpointFile,
@@ -258,7 +254,7 @@ async function continueTree(
   const line = end.subarray(end.lastIndexOf(LF, -2) + 1, -1);
   const tree = size > 0 && end.at(-1) !== LF
     ? undefined
-    : await FeedTree.continued(sha256, read, before, line);
+    : await FeedTree.continued(read, before, line);
   if (tree === undefined) throw rewritten(size);
   return tree;
 }
@@ -268,7 +264,6 @@ const encoder = new TextEncoder();
 
 /** Adds lines to the tree, and finds the subject of each. */
 async function readNewLines(
-  sha256: Sha256,
   tree: FeedTree,
   { documents, feed, known }: ProofsContext,
   from: number,
@@ -308,7 +303,7 @@ async function readNewLines(
     lines.push({
       event: { event_type, relationship_id, sequence, subject },
       bytes: line,
-      key: subjectKey(sha256, home),
+      key: subjectKey(home),
     });
   }
   if (tree.size < (before?.size ?? 0)) throw rolledBack(before!, bytes);

@@ -19,7 +19,7 @@ import {
 import { quote } from "@sig/core/internal";
 import { encodeBase64Url } from "@sig/jose/internal";
 import type { SigningKey } from "@sig/jose/keys";
-import { createSha256, leafHash, TreeHasher } from "@sig/jose/proofs";
+import { leafHash, sha256, TreeHasher } from "@sig/jose/proofs";
 import {
   commitmentTo,
   type EndedKey,
@@ -112,14 +112,13 @@ export async function planRecovery(
     );
   }
   const events: SignedEvent[] = [];
-  const sha256 = createSha256();
-  const tree = new TreeHasher(sha256);
+  const tree = new TreeHasher();
   const before = newReplay(documents);
   for (const line of linesOf(feed)) {
     const verified = await verifyEvent(line, documents);
     before.apply(verified.event, events.length + 1, verified.isVoid);
     events.push(verified);
-    tree.add(leafHash(sha256, line));
+    tree.add(leafHash(line));
   }
   const { x } = request.recoveryKey.publicJwk;
   const last = recovery.statements.at(-1);
@@ -411,7 +410,6 @@ export function nameDrafts(
   statement: string,
   now: string,
 ): readonly EventDraft[] {
-  const sha256 = createSha256();
   return drafts.map(({ draft, name }) => {
     const bytes = new TextEncoder().encode(`${statement}\n${name}`);
     const event_id = `recovery-${encodeBase64Url(sha256(bytes))}`;

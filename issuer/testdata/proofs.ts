@@ -2,7 +2,6 @@
 
 import { parseEventPayload, parseFeedLine } from "@sig/core";
 import {
-  createSha256,
   openCheckpoint,
   type OpenedCheckpoint,
   proveLines,
@@ -11,7 +10,6 @@ import { assertEquals } from "@std/assert";
 import { type Place, publishedKeys } from "./support.ts";
 
 const ORIGIN = "acme.example/.well-known/sig";
-const sha256 = createSha256();
 
 /** Reads the published checkpoint and verifies it with the published keys. */
 export async function openPublished(place: Place): Promise<OpenedCheckpoint> {
@@ -19,7 +17,7 @@ export async function openPublished(place: Place): Promise<OpenedCheckpoint> {
   const source = await Deno.readTextFile(
     `${place.dir}/.well-known/sig/checkpoint`,
   );
-  return await openCheckpoint(sha256, source, { origin: ORIGIN, keys });
+  return await openCheckpoint(source, { origin: ORIGIN, keys });
 }
 
 /**
@@ -39,7 +37,7 @@ export async function assertProofs(place: Place): Promise<OpenedCheckpoint> {
     event: parseEventPayload(parseFeedLine(bytes).payload),
     bytes,
   }));
-  const { files, root, state } = proveLines(sha256, placed);
+  const { files, root, state } = proveLines(placed);
   assertEquals([root, state], [checkpoint.root, checkpoint.state]);
   for (const [path, bytes] of files) {
     const found = await Deno.readFile(`${place.dir}/.well-known/sig/${path}`);

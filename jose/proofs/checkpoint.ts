@@ -10,8 +10,9 @@ import {
   type VerifiedNoteSignature,
   verifyNote,
 } from "./note.ts";
-import type { Sha256 } from "./sha256.ts";
+
 import { HASH_BYTES } from "./tree.ts";
+import { sha256 } from "./sha256.ts";
 
 /** Maximum size of a checkpoint in bytes. */
 export const MAX_CHECKPOINT_BYTES: number = 128 * 1024;
@@ -141,7 +142,6 @@ export interface OpenedCheckpoint extends Checkpoint {
  * known key.
  */
 export async function openCheckpoint(
-  sha256: Sha256,
   source: string,
   { origin, keys, cosigners = [] }: OpenCheckpointOptions,
 ): Promise<OpenedCheckpoint> {
@@ -159,7 +159,7 @@ export async function openCheckpoint(
     kidOf.set({ name: origin, type: "cosignature", key }, kid);
   }
   const known = [...kidOf.keys(), ...cosigners];
-  const verified = await verifyNote(sha256, note, known);
+  const verified = await verifyNote(note, known);
   const kids = verified.flatMap(({ key }) =>
     key.type === "note" && kidOf.get(key) || []
   );
@@ -198,7 +198,6 @@ function latestOfEach(
  * @param thumbprints RFC 7638 thumbprints by kid.
  */
 export function digestKeys(
-  sha256: Sha256,
   thumbprints: ReadonlyMap<string, string>,
 ): Uint8Array {
   const encoder = new TextEncoder();
@@ -230,7 +229,6 @@ export interface KeyIntroduction {
  * kid is not checked here.
  */
 export function findKeyNotIntroduced(
-  sha256: Sha256,
   { remembered, documents, ended, checkpoint }: KeyIntroduction,
 ): string | undefined {
   const added = [...documents.keys()].find((kid) =>
@@ -240,7 +238,7 @@ export function findKeyNotIntroduced(
   const isVouchedFor = checkpoint.kids.some((kid) =>
     remembered.has(kid) && remembered.get(kid) === documents.get(kid)
   );
-  const isNamed = sameBytes(checkpoint.keys, digestKeys(sha256, documents));
+  const isNamed = sameBytes(checkpoint.keys, digestKeys(documents));
   return isVouchedFor && isNamed ? undefined : added;
 }
 

@@ -6,7 +6,6 @@
  * @example Prove that a feed has only been appended to
  * ```ts
  * import {
- *   createSha256,
  *   leafHash,
  *   proveConsistency,
  *   TreeHasher,
@@ -14,12 +13,11 @@
  * } from "@sig/jose/proofs";
  * import { assert } from "@std/assert";
  *
- * const sha256 = createSha256();
  * const nodes = new Map<string, Uint8Array>();
- * const tree = new TreeHasher(sha256);
+ * const tree = new TreeHasher();
  * const add = (line: string) =>
  *   tree.add(
- *     leafHash(sha256, new TextEncoder().encode(line)),
+ *     leafHash(new TextEncoder().encode(line)),
  *     ({ level, index }, hash) => nodes.set(`${level}/${index}`, hash),
  *   );
  * for (const line of ["one", "two", "three"]) add(line);
@@ -27,13 +25,12 @@
  * for (const line of ["four", "five"]) add(line);
  *
  * const proof = await proveConsistency(
- *   sha256,
  *   3,
  *   5,
  *   ({ level, index }) => nodes.get(`${level}/${index}`)!,
  * );
  * const claim = { old: 3, oldRoot, size: 5, root: tree.root(), proof };
- * assert(verifyConsistency(sha256, claim));
+ * assert(verifyConsistency(claim));
  * ```
  *
  * @module

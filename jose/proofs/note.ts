@@ -18,7 +18,7 @@ import {
   type VerificationKey,
 } from "../keys/verification_key.ts";
 import { decodeBase64, encodeBase64, encodeBase64Url } from "../bytes/bytes.ts";
-import type { Sha256 } from "./sha256.ts";
+import { sha256 } from "./sha256.ts";
 
 /** The type byte of a key (C2SP signed-note, "Signature types"). */
 export const SIGNATURE_TYPES = { note: 0x01, cosignature: 0x04 } as const;
@@ -114,7 +114,6 @@ export function formatSignature({ name, bytes }: NoteSignature): string {
 
 /** Returns the key ID, which identifies one of the keys of a name. */
 export function noteKeyId(
-  sha256: Sha256,
   name: string,
   type: NoteKey["type"],
   publicKey: Uint8Array,
@@ -133,13 +132,12 @@ const encoder = new TextEncoder();
  * signature of this text.
  */
 export async function verifyNote(
-  sha256: Sha256,
   { text, signatures }: Note,
   keys: readonly NoteKey[],
 ): Promise<readonly VerifiedNoteSignature[]> {
   const known = keys.map((key) => ({
     key,
-    id: noteKeyId(sha256, key.name, key.type, key.key.publicKey),
+    id: noteKeyId(key.name, key.type, key.key.publicKey),
   }));
   const verified: VerifiedNoteSignature[] = [];
   for (const { name, bytes } of signatures) {
@@ -183,12 +181,11 @@ function cosignedMessage(text: string, time: number): Uint8Array {
 
 /** Signs the text of a note. */
 export async function signNote(
-  sha256: Sha256,
   text: string,
   name: string,
   key: SigningKey,
 ): Promise<NoteSignature> {
-  const id = signerId(sha256, name, "note", key);
+  const id = signerId(name, "note", key);
   const signature = await key.sign(encoder.encode(text));
   return { name, bytes: joinBytes([id, signature]) };
 }
@@ -199,13 +196,12 @@ export async function signNote(
  * @param time POSIX seconds.
  */
 export async function cosignNote(
-  sha256: Sha256,
   text: string,
   name: string,
   key: SigningKey,
   time: number,
 ): Promise<NoteSignature> {
-  const id = signerId(sha256, name, "cosignature", key);
+  const id = signerId(name, "cosignature", key);
   const at = new Uint8Array(8);
   new DataView(at.buffer).setBigUint64(0, BigInt(time));
   const signature = await key.sign(cosignedMessage(text, time));
@@ -213,7 +209,6 @@ export async function cosignNote(
 }
 
 function signerId(
-  sha256: Sha256,
   name: string,
   type: NoteKey["type"],
   key: SigningKey,
@@ -222,7 +217,7 @@ function signerId(
   if (publicKey?.length !== 32) {
     throw new TypeError("Cannot sign note: the key has no public part");
   }
-  return noteKeyId(sha256, name, type, publicKey);
+  return noteKeyId(name, type, publicKey);
 }
 
 const VKEY = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u;
@@ -232,10 +227,7 @@ const VKEY = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u;
  *
  * @throws {SigError} `invalid_key`, with what is wrong.
  */
-export async function parseVerifierKey(
-  sha256: Sha256,
-  text: string,
-): Promise<NoteKey> {
+export async function parseVerifierKey(text: string): Promise<NoteKey> {
   const [, name = "", id, base64 = ""] = VKEY.exec(text) ?? [];
   const bytes = decodeBase64(base64);
   const type = bytes?.[0] === SIGNATURE_TYPES.note
@@ -247,7 +239,7 @@ export async function parseVerifierKey(
     throw invalidVerifierKey("expected <name>+<key ID>+<base64> of Ed25519");
   }
   const publicKey = bytes.subarray(1);
-  if (encodeHex(noteKeyId(sha256, name, type, publicKey)) !== id) {
+  if (encodeHex(noteKeyId(name, type, publicKey)) !== id) {
     throw invalidVerifierKey("its key ID is not that of its name and key");
   }
   const x = encodeBase64Url(publicKey);
@@ -256,9 +248,9 @@ export async function parseVerifierKey(
 }
 
 /** Formats a verifier key; the inverse of {@linkcode parseVerifierKey}. */
-export function formatVerifierKey(sha256: Sha256, of: NoteKey): string {
+export function formatVerifierKey(of: NoteKey): string {
   const { publicKey } = of.key;
-  const id = encodeHex(noteKeyId(sha256, of.name, of.type, publicKey));
+  const id = encodeHex(noteKeyId(of.name, of.type, publicKey));
   const typeByte = Uint8Array.of(SIGNATURE_TYPES[of.type]);
   return `${of.name}+${id}+${encodeBase64(joinBytes([typeByte, publicKey]))}`;
 }

@@ -9,7 +9,7 @@ import {
   parseVerifierKey,
   verifyNote,
 } from "./note.ts";
-import { createSha256 } from "./sha256.ts";
+import { sha256 } from "./sha256.ts";
 import {
   EMPTY_HASH,
   pageFile,
@@ -17,8 +17,6 @@ import {
   stateLeaf,
   subjectKey,
 } from "./state_tree.ts";
-
-const sha256 = createSha256();
 const encoder = new TextEncoder();
 const [signer] = await importTestKeys();
 const key = await importVerificationKey(signer.publicJwk);
@@ -27,12 +25,11 @@ const { subject } = upsert(1);
 const line = encoder.encode(await lineOf({ ...upsert(1) }, signer));
 const orphan = encoder.encode(await lineOf({ ...revoke(1) }, signer));
 const lines = Uint8Array.of(...line, 10);
-const subjectHash =
-  stateLeaf(sha256, subjectKey(sha256, subject), sha256(lines)).hash;
+const subjectHash = stateLeaf(subjectKey(subject), sha256(lines)).hash;
 
 Deno.test("reads a state file of a subject in its place", () => {
   const file = { hash: subjectHash, bytes: lines };
-  const node = readStateFile(sha256, file, subjectKey(sha256, subject), 64);
+  const node = readStateFile(file, subjectKey(subject), 64);
   assertEquals(node.kind === "lines" && node.subjects[0]?.subject, subject);
 });
 
@@ -53,7 +50,7 @@ for (
     [
       "an empty row spelled as zeros",
       encoder.encode(`${"0".repeat(64)}\n${"-\n".repeat(15)}`),
-      pageFile(sha256, Array(16).fill(EMPTY_HASH)).hash,
+      pageFile(Array(16).fill(EMPTY_HASH)).hash,
       "a page spells an empty row as zeros",
     ],
     [
@@ -77,9 +74,9 @@ for (
   ] as const
 ) {
   Deno.test(`rejects a state file with ${name}`, async () => {
-    const other = subjectKey(sha256, "did:web:bob.example");
+    const other = subjectKey("did:web:bob.example");
     await expectSigError(
-      () => readStateFile(sha256, { hash, bytes }, other, 1),
+      () => readStateFile({ hash, bytes }, other, 1),
       "proof_invalid",
       why,
     );
@@ -87,13 +84,13 @@ for (
 }
 
 Deno.test("rejects a verifier key with the key ID of another name", async () => {
-  const vkey = formatVerifierKey(sha256, {
+  const vkey = formatVerifierKey({
     name: "a.example",
     type: "note",
     key,
   });
   await expectSigError(
-    parseVerifierKey(sha256, vkey.replace("a.example", "b.example")),
+    parseVerifierKey(vkey.replace("a.example", "b.example")),
     "invalid_key",
     "Cannot read verifier key: its key ID is not that of its name and key",
   );
@@ -102,11 +99,10 @@ Deno.test("rejects a verifier key with the key ID of another name", async () => 
 Deno.test("rejects a cosignature that is too short, or with a time beyond safe integers", async () => {
   const known = { name: "w.example", type: "cosignature", key } as const;
   const text = "text\n";
-  const cosign = (time: number) =>
-    cosignNote(sha256, text, known.name, signer, time);
+  const cosign = (time: number) => cosignNote(text, known.name, signer, time);
   const made = await cosign(7);
   const verify = (bytes: Uint8Array) =>
-    verifyNote(sha256, { text, signatures: [{ ...made, bytes }] }, [known]);
+    verifyNote({ text, signatures: [{ ...made, bytes }] }, [known]);
   assertEquals(await verify(made.bytes), [{ key: known, time: 7 }]);
   for (const bytes of [made.bytes.slice(0, 4), (await cosign(2 ** 60)).bytes]) {
     await expectSigError(

@@ -30,7 +30,7 @@ import {
   parseVerifierKey,
   signNote,
 } from "./note.ts";
-import { createSha256 } from "./sha256.ts";
+import { sha256 } from "./sha256.ts";
 import { EMPTY_HASH } from "./state_tree.ts";
 import {
   hashInTile,
@@ -45,8 +45,6 @@ import {
   type TreeNode,
   verifyConsistency,
 } from "./tree.ts";
-
-const sha256 = createSha256();
 const encoder = new TextEncoder();
 
 interface Named {
@@ -82,9 +80,9 @@ async function thumbprintsOf(keys: readonly Named[]) {
 function hashLog(size: number) {
   const nodes = new Map<string, Uint8Array>();
   const tiles = new TileHashes();
-  const tree = new TreeHasher(sha256);
+  const tree = new TreeHasher();
   for (let i = 0; i < size; i++) {
-    tree.add(leafHash(sha256, encoder.encode(`leaf ${i}`)), (node, hash) => {
+    tree.add(leafHash(encoder.encode(`leaf ${i}`)), (node, hash) => {
       nodes.set(`${node.level}/${node.index}`, hash);
       tiles.collect(node, hash);
     });
@@ -118,21 +116,21 @@ vectorTest(
     assertEquals(encodeHex(sha256(bytes)), log.tile_0_000_sha256);
     for (const { old, size, proof } of log.proofs) {
       const { hashOf } = hashLog(size);
-      const made = await proveConsistency(sha256, old, size, hashOf);
+      const made = await proveConsistency(old, size, hashOf);
       assertEquals(made.map(encodeBase64), proof, `${old} to ${size}`);
       const claim = {
         ...{ old, oldRoot: decodeBase64(roots.get(old)!)! },
         ...{ size, root: decodeBase64(roots.get(size)!)!, proof: made },
       };
-      assert(verifyConsistency(sha256, claim));
+      assert(verifyConsistency(claim));
       for (let at = 0; at < made.length; at++) {
         const other = made.with(at, EMPTY_HASH);
-        assert(!verifyConsistency(sha256, { ...claim, proof: other }));
+        assert(!verifyConsistency({ ...claim, proof: other }));
       }
-      assert(!verifyConsistency(sha256, { ...claim, root: EMPTY_HASH }));
-      assert(!verifyConsistency(sha256, { ...claim, oldRoot: EMPTY_HASH }));
+      assert(!verifyConsistency({ ...claim, root: EMPTY_HASH }));
+      assert(!verifyConsistency({ ...claim, oldRoot: EMPTY_HASH }));
       const longer = [...made, EMPTY_HASH];
-      assert(!verifyConsistency(sha256, { ...claim, proof: longer }));
+      assert(!verifyConsistency({ ...claim, proof: longer }));
     }
   },
 );
@@ -153,7 +151,7 @@ vectorTest(
           }));
         const bytes = Uint8Array.from(hashes.flatMap((hash) => [...hash]));
         assertEquals(
-          hashInTile(sha256, { level, index }, bytes),
+          hashInTile({ level, index }, bytes),
           hashOf({ level, index }),
         );
       }
@@ -180,8 +178,7 @@ vectorTest(
     const keys = await importKeys(all.keys);
     for (const { name, note, valid, code } of all.cases) {
       await t.step(name, async () => {
-        const open = () =>
-          openCheckpoint(sha256, note, { origin: all.origin, keys });
+        const open = () => openCheckpoint(note, { origin: all.origin, keys });
         if (valid) {
           assertEquals((await open()).kids, ["test-1"]);
         } else {
@@ -220,7 +217,7 @@ vectorTest(
     for (const { keys, sha256: digest } of digests) {
       const thumbprints = new Map(keys.map((key) => [key.kid, key.thumbprint]));
       assertEquals(await thumbprintsOf(keys), thumbprints);
-      assertEquals(encodeBase64(digestKeys(sha256, thumbprints)), digest);
+      assertEquals(encodeBase64(digestKeys(thumbprints)), digest);
     }
     const remembered = new Map(Object.entries(continuity.remembered));
     for (const { name, documents, note, outcome } of continuity.cases) {
@@ -228,11 +225,11 @@ vectorTest(
         const keys = await importKeys(documents);
         const checkpoint: OpenedCheckpoint | undefined = note === null
           ? undefined
-          : await openCheckpoint(sha256, note, {
+          : await openCheckpoint(note, {
             origin: continuity.origin,
             keys,
           });
-        const found = findKeyNotIntroduced(sha256, {
+        const found = findKeyNotIntroduced({
           ...{
             remembered,
             documents: await thumbprintsOf(documents),
@@ -262,12 +259,12 @@ vectorTest(
       new DataView(signatures[1]!.bytes.slice().buffer).getBigUint64(4),
     );
     const made = [
-      await signNote(sha256, text, name, key),
-      await cosignNote(sha256, text, name, key, time),
+      await signNote(text, name, key),
+      await cosignNote(text, name, key, time),
     ];
     assertEquals(formatNote({ text, signatures: made }), note);
-    const verifier = await parseVerifierKey(sha256, vkey);
-    assertEquals(formatVerifierKey(sha256, verifier), vkey);
+    const verifier = await parseVerifierKey(vkey);
+    assertEquals(formatVerifierKey(verifier), vkey);
   },
 );
 
@@ -287,7 +284,7 @@ Deno.test("tilesSince returns the tiles that a tree of an earlier size lacks", (
   assertEquals(tilesSince(90, 260).map(tilePath), [
     ...["tile/0/000", "tile/0/001.p/4", "tile/1/000.p/1"],
   ]);
-  assertEquals(treeHash(sha256, []), sha256());
+  assertEquals(treeHash([]), sha256());
 });
 
 Deno.test({
@@ -305,12 +302,12 @@ Deno.test({
         ...{ state: EMPTY_HASH, keys: EMPTY_HASH },
       });
       const signatures = [
-        await signNote(sha256, text, origin, key),
-        await cosignNote(sha256, text, origin, key, 1_800_000_000),
+        await signNote(text, origin, key),
+        await cosignNote(text, origin, key, 1_800_000_000),
       ];
       return {
         Note: formatNote({ text, signatures }),
-        Vkey: formatVerifierKey(sha256, {
+        Vkey: formatVerifierKey({
           ...{ name: origin, type: "note", key: verification },
         }),
       };
@@ -320,7 +317,7 @@ Deno.test({
     );
     const proofs = await Promise.all(pairs.map(async ({ old, size }) => ({
       ...{ Old: old, Size: size },
-      Proof: (await proveConsistency(sha256, old, size, hashLog(size).hashOf))
+      Proof: (await proveConsistency(old, size, hashLog(size).hashOf))
         .map(encodeBase64),
     })));
     const text = JSON.stringify({

@@ -9,7 +9,7 @@ import {
 } from "@sig/core";
 import { joinBytes, sameBytes } from "@sig/core/internal";
 import { decodeHex, encodeHex } from "@std/encoding/hex";
-import { createSha256, type Sha256 } from "./sha256.ts";
+import { sha256 } from "./sha256.ts";
 import {
   HASH_BYTES,
   leafHash,
@@ -41,7 +41,7 @@ export function proofInvalid(why: string): SigError {
 }
 
 /** Returns the key of a subject, which is its position in the tree. */
-export function subjectKey(sha256: Sha256, subject: string): Uint8Array {
+export function subjectKey(subject: string): Uint8Array {
   return sha256(new TextEncoder().encode(subject));
 }
 
@@ -65,34 +65,24 @@ export interface StateLeaf {
  * @param digest SHA-256 of its lines; {@linkcode EMPTY_HASH} if they exceed
  * {@linkcode MAX_SUBJECT_BYTES}.
  */
-export function stateLeaf(
-  sha256: Sha256,
-  key: Uint8Array,
-  digest: Uint8Array,
-): StateLeaf {
+export function stateLeaf(key: Uint8Array, digest: Uint8Array): StateLeaf {
   return { key, hash: sha256(Uint8Array.of(0), key, digest) };
 }
 
 /** Returns the hash of the node of subjects that share `depth` digits. */
-export function stateHash(
-  sha256: Sha256,
-  leaves: readonly StateLeaf[],
-  depth = 0,
-): Uint8Array {
+export function stateHash(leaves: readonly StateLeaf[], depth = 0): Uint8Array {
   if (leaves.length === 0) return EMPTY_HASH;
   if (leaves.length === 1) return leaves[0]!.hash;
   return statePageHash(
-    sha256,
-    childrenOf(leaves, depth).map((each) => stateHash(sha256, each, depth + 1)),
+    childrenOf(leaves, depth).map((each) => stateHash(each, depth + 1)),
   );
 }
 
 /** The hashes of perfect subtrees of empty children, from 1 to 8 children. */
 const EMPTY_NODES: readonly Uint8Array[] = (() => {
-  const sha256 = createSha256();
   const nodes = [EMPTY_HASH];
   for (const hash of nodes) {
-    if (nodes.length < 4) nodes.push(nodeHash(sha256, hash, hash));
+    if (nodes.length < 4) nodes.push(nodeHash(hash, hash));
   }
   return nodes;
 })();
@@ -101,10 +91,7 @@ const EMPTY_NODES: readonly Uint8Array[] = (() => {
  * Returns the hash of a node with 16 children. Nodes of few subjects have
  * mostly {@linkcode EMPTY_HASH}, whose subtrees are not hashed again.
  */
-export function statePageHash(
-  sha256: Sha256,
-  children: readonly Uint8Array[],
-): Uint8Array {
+export function statePageHash(children: readonly Uint8Array[]): Uint8Array {
   let row = children;
   for (const [level, empty] of EMPTY_NODES.entries()) {
     const above: Uint8Array[] = [];
@@ -112,7 +99,7 @@ export function statePageHash(
       const [left, right] = [row[i]!, row[i + 1]!];
       const isEmpty = left === empty && right === empty;
       above.push(
-        isEmpty && EMPTY_NODES[level + 1] || nodeHash(sha256, left, right),
+        isEmpty && EMPTY_NODES[level + 1] || nodeHash(left, right),
       );
     }
     row = above;
@@ -160,10 +147,7 @@ export interface SubjectLines {
  *
  * @param lines The lines in feed order.
  */
-export function groupBySubject(
-  sha256: Sha256,
-  lines: Iterable<PlacedLine>,
-): SubjectLines[] {
+export function groupBySubject(lines: Iterable<PlacedLine>): SubjectLines[] {
   const bySubject = new Map<string, SubjectLines>();
   const byRelationship = new Map<string, SubjectLines>();
   for (const line of lines) {
@@ -173,7 +157,7 @@ export function groupBySubject(
       if (event.event_type !== UPSERT) continue;
       const { subject } = event;
       group = bySubject.get(subject) ??
-        { subject, key: subjectKey(sha256, subject), lines: [] };
+        { subject, key: subjectKey(subject), lines: [] };
       bySubject.set(subject, group);
       byRelationship.set(event.relationship_id, group);
     }
@@ -188,14 +172,11 @@ function bytesOfLines(lines: readonly PlacedLine[]): number {
 }
 
 /** Creates the leaf of a subject from its lines. */
-export function leafOf(
-  sha256: Sha256,
-  { key, lines }: SubjectLines,
-): StateLeaf {
+export function leafOf({ key, lines }: SubjectLines): StateLeaf {
   const digest = bytesOfLines(lines) > MAX_SUBJECT_BYTES
     ? EMPTY_HASH
     : sha256(joinLines(lines));
-  return stateLeaf(sha256, key, digest);
+  return stateLeaf(key, digest);
 }
 
 function joinLines(lines: readonly PlacedLine[]): Uint8Array<ArrayBuffer> {
@@ -233,23 +214,22 @@ export function isProofFile(path: string): boolean {
  * @param depth The number of first digits that the keys have in common.
  */
 export function* stateFiles(
-  sha256: Sha256,
   groups: readonly SubjectLines[],
   depth = 0,
 ): Generator<StateFile, Uint8Array> {
   if (groups.length === 0) return EMPTY_HASH;
   const lines = groups.flatMap((each) => each.lines);
   if (groups.length === 1 || bytesOfLines(lines) <= MAX_LINES_FILE_BYTES) {
-    const leaves = groups.map((each) => leafOf(sha256, each));
-    const hash = stateHash(sha256, leaves, depth);
+    const leaves = groups.map((each) => leafOf(each));
+    const hash = stateHash(leaves, depth);
     yield { hash, bytes: linesFile(groups, lines) };
     return hash;
   }
   const children: Uint8Array[] = [];
   for (const child of childrenOf(groups, depth)) {
-    children.push(yield* stateFiles(sha256, child, depth + 1));
+    children.push(yield* stateFiles(child, depth + 1));
   }
-  const page = pageFile(sha256, children);
+  const page = pageFile(children);
   yield page;
   return page.hash;
 }
@@ -265,20 +245,17 @@ export interface ProofsOfLines {
 }
 
 /** Creates the proofs of a whole feed. */
-export function proveLines(
-  sha256: Sha256,
-  lines: readonly PlacedLine[],
-): ProofsOfLines {
-  const tree = new TreeHasher(sha256);
+export function proveLines(lines: readonly PlacedLine[]): ProofsOfLines {
+  const tree = new TreeHasher();
   const tiles = new TileHashes();
   for (const { bytes } of lines) {
-    tree.add(leafHash(sha256, bytes), tiles.collect);
+    tree.add(leafHash(bytes), tiles.collect);
   }
   const files = new Map<string, Uint8Array>();
   for (const tile of tilesSince(0, lines.length)) {
     files.set(tilePath(tile), tiles.bytesOf(tile));
   }
-  const made = stateFiles(sha256, groupBySubject(sha256, lines));
+  const made = stateFiles(groupBySubject(lines));
   for (let next = made.next();; next = made.next()) {
     if (next.done) return { root: tree.root(), state: next.value, files };
     files.set(statePath(next.value.hash), next.value.bytes);
@@ -296,15 +273,12 @@ function linesFile(
 }
 
 /** Creates the page with the hashes of 16 children. */
-export function pageFile(
-  sha256: Sha256,
-  children: readonly Uint8Array[],
-): StateFile {
+export function pageFile(children: readonly Uint8Array[]): StateFile {
   const rows = children.map((hash) =>
     isEmpty(hash) ? "-\n" : `${encodeHex(hash)}\n`
   );
   return {
-    hash: statePageHash(sha256, children),
+    hash: statePageHash(children),
     bytes: new TextEncoder().encode(rows.join("")),
   };
 }
@@ -327,13 +301,12 @@ export type StateNode =
  * @throws {SigError} `proof_invalid`.
  */
 export function readStateFile(
-  sha256: Sha256,
   { hash, bytes }: StateFile,
   key: Uint8Array,
   depth: number,
 ): StateNode {
-  const node = parseStateFile(sha256, bytes);
-  if (!sameBytes(hashOfNode(sha256, node, depth), hash)) {
+  const node = parseStateFile(bytes);
+  if (!sameBytes(hashOfNode(node, depth), hash)) {
     throw proofInvalid(`${statePath(hash)} is not what its name says`);
   }
   const keys = node.kind === "page"
@@ -347,10 +320,10 @@ export function readStateFile(
   return node;
 }
 
-function parseStateFile(sha256: Sha256, bytes: Uint8Array): StateNode {
+function parseStateFile(bytes: Uint8Array): StateNode {
   const first = bytes[0];
   if (first === 0x7b || first === 0x20 || first === 0x09) {
-    return { kind: "lines", subjects: readLines(sha256, bytes) };
+    return { kind: "lines", subjects: readLines(bytes) };
   }
   const text = bytes.length > PAGE_BYTES ? "" : new TextDecoder().decode(bytes);
   const [, key] = /^too-large ([0-9a-f]{64})\n$/.exec(text) ?? [];
@@ -366,7 +339,7 @@ function parseStateFile(sha256: Sha256, bytes: Uint8Array): StateNode {
   return { kind: "page", children };
 }
 
-function readLines(sha256: Sha256, bytes: Uint8Array): SubjectLines[] {
+function readLines(bytes: Uint8Array): SubjectLines[] {
   if (bytes.length > MAX_SUBJECT_BYTES) {
     throw proofInvalid(`a file of lines is over ${MAX_SUBJECT_BYTES} bytes`);
   }
@@ -381,7 +354,7 @@ function readLines(sha256: Sha256, bytes: Uint8Array): SubjectLines[] {
     lines.push({ event: parseEventPayload(parse(line).payload), bytes: line });
     from = to + 1;
   }
-  const subjects = groupBySubject(sha256, lines);
+  const subjects = groupBySubject(lines);
   const placed = subjects.reduce((sum, each) => sum + each.lines.length, 0);
   if (placed !== lines.length) {
     throw proofInvalid("a relationship does not begin with an upsert");
@@ -389,19 +362,15 @@ function readLines(sha256: Sha256, bytes: Uint8Array): SubjectLines[] {
   return subjects;
 }
 
-function hashOfNode(
-  sha256: Sha256,
-  node: StateNode,
-  depth: number,
-): Uint8Array {
+function hashOfNode(node: StateNode, depth: number): Uint8Array {
   switch (node.kind) {
     case "page":
-      return statePageHash(sha256, node.children);
+      return statePageHash(node.children);
     case "too_large":
-      return stateLeaf(sha256, node.key, EMPTY_HASH).hash;
+      return stateLeaf(node.key, EMPTY_HASH).hash;
     case "lines": {
-      const leaves = node.subjects.map((each) => leafOf(sha256, each));
-      return stateHash(sha256, leaves, depth);
+      const leaves = node.subjects.map((each) => leafOf(each));
+      return stateHash(leaves, depth);
     }
   }
 }
@@ -420,7 +389,6 @@ export function sharesDigits(
 
 /** Returns the four siblings of a child of a node, from the child up. */
 export function siblingsOf(
-  sha256: Sha256,
   children: readonly Uint8Array[],
   digit: number,
 ): Uint8Array[] {
@@ -430,7 +398,7 @@ export function siblingsOf(
     siblings.push(row[at ^ 1]!);
     const above: Uint8Array[] = [];
     for (let i = 0; i < row.length; i += 2) {
-      above.push(nodeHash(sha256, row[i]!, row[i + 1]!));
+      above.push(nodeHash(row[i]!, row[i + 1]!));
     }
     row = above;
   }
@@ -439,7 +407,6 @@ export function siblingsOf(
 
 /** Returns the path of a key up to the node of some leaves. */
 export function pathAmong(
-  sha256: Sha256,
   leaves: readonly StateLeaf[],
   key: Uint8Array,
   depth: number,
@@ -447,10 +414,10 @@ export function pathAmong(
   if (leaves.length <= 1) return [];
   const children = childrenOf(leaves, depth);
   const digit = digitOf(key, depth);
-  const hashes = children.map((each) => stateHash(sha256, each, depth + 1));
+  const hashes = children.map((each) => stateHash(each, depth + 1));
   return [
-    ...pathAmong(sha256, children[digit]!, key, depth + 1),
-    ...siblingsOf(sha256, hashes, digit),
+    ...pathAmong(children[digit]!, key, depth + 1),
+    ...siblingsOf(hashes, digit),
   ];
 }
 
@@ -460,7 +427,6 @@ export function pathAmong(
  * @param path Four siblings for each digit of the key.
  */
 export function stateHashOfPath(
-  sha256: Sha256,
   key: Uint8Array,
   end: Uint8Array,
   path: readonly Uint8Array[],
@@ -469,9 +435,7 @@ export function stateHashOfPath(
   path.forEach((sibling, i) => {
     const depth = (path.length >> 2) - 1 - (i >> 2);
     const isRight = digitOf(key, depth) >> (i & 3) & 1;
-    hash = isRight
-      ? nodeHash(sha256, sibling, hash)
-      : nodeHash(sha256, hash, sibling);
+    hash = isRight ? nodeHash(sibling, hash) : nodeHash(hash, sibling);
   });
   return hash;
 }

@@ -6,22 +6,18 @@
  */
 
 import { joinBytes, sameBytes } from "@sig/core/internal";
-import type { Sha256 } from "./sha256.ts";
+import { sha256 } from "./sha256.ts";
 
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);
 
 /** Returns the hash of a leaf. */
-export function leafHash(sha256: Sha256, data: Uint8Array): Uint8Array {
+export function leafHash(data: Uint8Array): Uint8Array {
   return sha256(LEAF, data);
 }
 
 /** Returns the hash of a node with two subtrees. */
-export function nodeHash(
-  sha256: Sha256,
-  left: Uint8Array,
-  right: Uint8Array,
-): Uint8Array {
+export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(NODE, left, right);
 }
 
@@ -39,18 +35,16 @@ export interface TreeNode {
  *
  * @example
  * ```ts
- * import { createSha256, leafHash, TreeHasher } from "@sig/jose/proofs";
+ * import { leafHash, TreeHasher } from "@sig/jose/proofs";
  * import { assertEquals } from "@std/assert";
  *
- * const sha256 = createSha256();
- * const tree = new TreeHasher(sha256);
- * tree.add(leafHash(sha256, new TextEncoder().encode("leaf 0")));
+ * const tree = new TreeHasher();
+ * tree.add(leafHash(new TextEncoder().encode("leaf 0")));
  * assertEquals(tree.size, 1);
  * assertEquals(tree.root().length, 32);
  * ```
  */
 export class TreeHasher {
-  readonly #sha256: Sha256;
   /** Hashes of the perfect subtrees, from left to right. */
   readonly #peaks: Uint8Array[];
   #size: number;
@@ -61,11 +55,10 @@ export class TreeHasher {
    * @param peaks The hashes of {@linkcode peaksOf} this size, to continue a
    * tree, one for each set bit of the size.
    */
-  constructor(sha256: Sha256, size = 0, peaks: readonly Uint8Array[] = []) {
+  constructor(size = 0, peaks: readonly Uint8Array[] = []) {
     if (peaks.length !== peaksOf(size).length) {
       throw new RangeError("Cannot continue tree: wrong number of peaks");
     }
-    this.#sha256 = sha256;
     this.#size = size;
     this.#peaks = [...peaks];
   }
@@ -90,7 +83,7 @@ export class TreeHasher {
     made?.({ level: 0, index }, hash);
     for (let level = 1; index % 2 === 1; level++) {
       index = (index - 1) / 2;
-      hash = nodeHash(this.#sha256, this.#peaks.pop()!, hash);
+      hash = nodeHash(this.#peaks.pop()!, hash);
       made?.({ level, index }, hash);
     }
     this.#peaks.push(hash);
@@ -98,23 +91,20 @@ export class TreeHasher {
 
   /** Returns the tree hash; without leaves, the hash of no bytes. */
   root(): Uint8Array {
-    return foldPeaks(this.#sha256, this.#peaks);
+    return foldPeaks(this.#peaks);
   }
 }
 
 /** Returns the tree hash of the hashes of leaves or equal subtrees. */
-export function treeHash(
-  sha256: Sha256,
-  hashes: readonly Uint8Array[],
-): Uint8Array {
-  const tree = new TreeHasher(sha256);
+export function treeHash(hashes: readonly Uint8Array[]): Uint8Array {
+  const tree = new TreeHasher();
   for (const hash of hashes) tree.add(hash);
   return tree.root();
 }
 
-function foldPeaks(sha256: Sha256, peaks: readonly Uint8Array[]): Uint8Array {
+function foldPeaks(peaks: readonly Uint8Array[]): Uint8Array {
   if (peaks.length === 0) return sha256();
-  return peaks.reduceRight((right, left) => nodeHash(sha256, left, right));
+  return peaks.reduceRight((right, left) => nodeHash(left, right));
 }
 
 /** Returns the perfect subtrees of leaves from `from` to `to` (exclusive). */
@@ -165,7 +155,6 @@ function proofRanges(old: number, size: number): [number, number][] {
  * @param old The smaller size, from 1 to `size`.
  */
 export async function proveConsistency(
-  sha256: Sha256,
   old: number,
   size: number,
   hashOf: (node: TreeNode) => Uint8Array | Promise<Uint8Array>,
@@ -173,7 +162,6 @@ export async function proveConsistency(
   return await Promise.all(
     proofRanges(old, size).map(async ([from, to]) =>
       foldPeaks(
-        sha256,
         await Promise.all(subtreesOf(from, to).map((node) => hashOf(node))),
       )
     ),
@@ -199,7 +187,6 @@ export interface Consistency {
  * of the smaller tree (RFC 9162 §2.1.4.2); `false` for any fault.
  */
 export function verifyConsistency(
-  sha256: Sha256,
   { old, oldRoot, size, root, proof }: Consistency,
 ): boolean {
   if (!(old > 0 && old <= size)) return false;
@@ -212,10 +199,10 @@ export function verifyConsistency(
   for (const hash of path.slice(1)) {
     if (last === 0) return false;
     if (node % 2 === 1 || node === last) {
-      oldHash = nodeHash(sha256, hash, oldHash);
-      newHash = nodeHash(sha256, hash, newHash);
+      oldHash = nodeHash(hash, oldHash);
+      newHash = nodeHash(hash, newHash);
       for (; node % 2 === 0 && node !== 0; node = half(node)) last = half(last);
-    } else newHash = nodeHash(sha256, newHash, hash);
+    } else newHash = nodeHash(newHash, hash);
     [node, last] = [half(node), half(last)];
   }
   return last === 0 && sameBytes(oldHash, oldRoot) && sameBytes(newHash, root);
@@ -320,16 +307,12 @@ export function tileOfNode(node: TreeNode, size: number): Tile {
 }
 
 /** Calculates a node's hash from the bytes of {@linkcode tileOfNode}. */
-export function hashInTile(
-  sha256: Sha256,
-  node: TreeNode,
-  bytes: Uint8Array,
-): Uint8Array {
+export function hashInTile(node: TreeNode, bytes: Uint8Array): Uint8Array {
   const count = 2 ** (node.level % HEIGHT);
   const first = (node.index * count) % TILE_WIDTH;
   const hashes: Uint8Array[] = [];
   for (let i = first; i < first + count; i++) {
     hashes.push(bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES));
   }
-  return treeHash(sha256, hashes);
+  return treeHash(hashes);
 }

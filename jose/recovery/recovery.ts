@@ -8,7 +8,7 @@
 import { SigError } from "@sig/core";
 import { isObject, isString, quote } from "@sig/core/internal";
 import type { KeyResolver } from "../keys/key_resolver.ts";
-import { createSha256 } from "../proofs/sha256.ts";
+
 import {
   commitmentTo,
   decodeHash,
@@ -17,6 +17,7 @@ import {
   type StatementClaims,
   statementFault,
 } from "./statement.ts";
+import { sha256 } from "../proofs/sha256.ts";
 
 /** Maximum number of statements of an issuer. */
 export const MAX_STATEMENTS = 16;
@@ -152,7 +153,7 @@ function endKeys(
  * @param statements The statements as published.
  */
 export function digestStatements(statements: readonly string[]): Uint8Array {
-  return createSha256()(new TextEncoder().encode(statements.join("\n")));
+  return sha256(new TextEncoder().encode(statements.join("\n")));
 }
 
 /**

@@ -11,7 +11,7 @@ import { encodeBase64Url } from "../bytes/bytes.ts";
 import { readCompactJws } from "../event/jws.ts";
 import { findPublicKeyFault } from "../keys/public_key.ts";
 import { importVerificationKey } from "../keys/verification_key.ts";
-import { createSha256 } from "../proofs/sha256.ts";
+import { sha256 } from "../proofs/sha256.ts";
 
 /** The `typ` of a statement. */
 export const STATEMENT_TYP = "sig-recovery+jwt";
@@ -89,7 +89,7 @@ export function decodeHash(value: unknown): Uint8Array | undefined {
  * @param x The public Ed25519 key in base64url.
  */
 export function commitmentTo(x: string): string {
-  return encodeBase64Url(createSha256()(decodeHash(x) ?? new Uint8Array()));
+  return encodeBase64Url(sha256(decodeHash(x) ?? new Uint8Array()));
 }
 
 /**

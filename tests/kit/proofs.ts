@@ -5,7 +5,6 @@ import { calculateKid, type SigningKey } from "@sig/jose";
 import {
   type Checkpoint,
   cosignNote,
-  createSha256,
   digestKeys,
   formatCheckpoint,
   formatNote,
@@ -16,8 +15,6 @@ import {
 } from "@sig/jose/proofs";
 import { PATHS } from "./test_issuer.ts";
 import { type WatchedIssuer, watchIssuer } from "./watched_issuer.ts";
-
-const sha256 = createSha256();
 
 /** Path of the proofs below the origin. */
 export const PROOFS = "/.well-known/sig/";
@@ -44,7 +41,7 @@ export async function makeProofs(
     ProofsContent,
 ): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const feed = placed(lines);
-  const { files, root, state } = proveLines(sha256, feed);
+  const { files, root, state } = proveLines(feed);
   const made = new Map<string, Uint8Array<ArrayBuffer>>();
   const put = (path: string, bytes: Uint8Array) =>
     made.set(PROOFS + path, bytes.slice());
@@ -58,14 +55,14 @@ export async function makeProofs(
   const text = formatCheckpoint({
     ...{ origin: name, size: feed.length, root, state },
     bytes: feed.reduce((sum, { bytes }) => sum + bytes.length + 1, 0),
-    keys: digestKeys(sha256, new Map(thumbprints)),
+    keys: digestKeys(new Map(thumbprints)),
     ...claim,
   });
   const signatures = await Promise.all(
-    keys.map((key) => signNote(sha256, text, name, key)),
+    keys.map((key) => signNote(text, name, key)),
   );
   if (time !== null) {
-    signatures.push(await cosignNote(sha256, text, name, keys.at(-1)!, time));
+    signatures.push(await cosignNote(text, name, keys.at(-1)!, time));
   }
   const note = formatNote({ text, signatures });
   put("checkpoint", new TextEncoder().encode(note));

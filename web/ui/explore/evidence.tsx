@@ -14,7 +14,7 @@ import {
 } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import { importVerificationKey } from "@sig/jose";
-import { createSha256, encodeBase64, parseVerifierKey } from "@sig/jose/proofs";
+import { encodeBase64, parseVerifierKey } from "@sig/jose/proofs";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { PageConfig } from "../page_config.ts";
@@ -78,9 +78,7 @@ async function verify(
 ): Promise<Shown> {
   let trust: Trust = "person";
   try {
-    const given = vkey === ""
-      ? undefined
-      : await parseVerifierKey(createSha256(), vkey);
+    const given = vkey === "" ? undefined : await parseVerifierKey(vkey);
     const verified = await verifyEvidence(bytes, async (issuer) => {
       if (given !== undefined) {
         const isTheirs = given.type === "note" &&

@@ -2,7 +2,7 @@
 
 import { type Evidence, makeEvidence } from "@sig/consumer";
 import { importVerificationKey } from "@sig/jose";
-import { createSha256, formatVerifierKey } from "@sig/jose/proofs";
+import { formatVerifierKey } from "@sig/jose/proofs";
 import { createMemoryReader } from "../../../consumer/testdata/memory_reader.ts";
 import { revoke } from "../../../tests/kit/events.ts";
 import { makeProofs, PROOFS, withProofs } from "../../../tests/kit/proofs.ts";
@@ -63,7 +63,7 @@ export async function testEvidence(
 
 /** The issuer's key, as `sig evidence verify` prints it. */
 export async function testVerifierKey(): Promise<string> {
-  return formatVerifierKey(createSha256(), {
+  return formatVerifierKey({
     name: `${ORIGIN}${PROOFS}`.slice("https://".length, -1),
     type: "note",
     key: await importVerificationKey(key.publicJwk),
