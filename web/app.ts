@@ -141,7 +141,8 @@ export function createApp(options: AppOptions): WebApp {
     resolveKey: createSubjectKeys(fetchPolicyOf(options)),
     audiences: options.audiences,
     ...(ask === undefined ? {} : {
-      checkRelationship: async (who: string) => (await ask(who)).answer,
+      checkRelationship: async (who: string) =>
+        (await ask(who, { explains: true })).answer,
     }),
     onVerified: telemetry && (() => telemetry.count("sig.logins")),
     now,

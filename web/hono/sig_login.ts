@@ -248,7 +248,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
         resolveKey,
         client,
         ...(ask === undefined ? {} : {
-          checkRelationship: async (who) => (asked = await ask(who)).answer,
+          checkRelationship: async (who) =>
+            (asked = await ask(who, { explains: true })).answer,
         }),
         now,
       },

@@ -8,7 +8,8 @@ import {
 } from "@sig/issuer";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { documentOf } from "../openid/testdata/test_provider.ts";
-import { createLoginGate } from "./relationship.ts";
+import { createLoginGate, requireRelationship } from "./relationship.ts";
+import { isSigError } from "@sig/core";
 
 const DID = "did:web:acme.example";
 const [LAPTOP, PHONE] = ["did:web:laptop.example", "did:web:phone.example"];
@@ -61,3 +62,53 @@ for (const kept of ["in this process", "in a file"]) {
     await issuer.close();
   });
 }
+
+Deno.test("a refusal says whether this key or the person has ended", async () => {
+  const { issuer, fetch } = await makeIssuer();
+  await employ(issuer, PHONE, LAPTOP);
+  const { ask } = createLoginGate({
+    issuers: [{ did: DID, policy: { fetch } }],
+    require: ["relationship=employee"],
+    now: () => new Date(),
+  });
+  const endedOf = async (subject: string) => {
+    const { answer } = await ask!(subject, { explains: true });
+    try {
+      requireRelationship(answer, subject);
+      return "allowed";
+    } catch (error) {
+      if (!isSigError(error, "relationship_denied")) throw error;
+      return [error.context.ended, error.context.hint];
+    }
+  };
+  const end = async (subject: string) => {
+    const { by_relationship_id } = await issuer.state();
+    const found = Array.from(by_relationship_id.values())
+      .find((each) => each.subject === subject);
+    await issuer.append({
+      event_type: "relationship.revoke",
+      relationship_id: found!.relationship_id,
+      subject,
+      reason_code: "other",
+    });
+    await issuer.refreshProofs();
+  };
+  const ask_issuer =
+    "Ask the issuer for the relationship that is required here.";
+  assertEquals(await endedOf(LAPTOP), "allowed");
+  await end(LAPTOP);
+  assertEquals(await endedOf(LAPTOP), [
+    "key",
+    "This key has ended: use another key of yours.",
+  ]);
+  await end(PHONE);
+  for (const subject of [LAPTOP, PHONE]) {
+    assertEquals(await endedOf(subject), ["person", ask_issuer]);
+  }
+  // Nothing has ended for a key that the issuer does not know.
+  assertEquals(await endedOf("did:web:stranger.example"), [
+    undefined,
+    ask_issuer,
+  ]);
+  await issuer.close();
+});

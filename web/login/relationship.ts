@@ -5,6 +5,7 @@ import { type Consumer, createConsumer, type FetchPolicy } from "@sig/consumer";
 import type { AnswerMetrics } from "@sig/api/http";
 import type { PinStore } from "@sig/consumer/pins";
 import {
+  check,
   type CheckAnswer,
   instantOf,
   type JsonValue,
@@ -30,6 +31,11 @@ export type CheckRelationship = (
  */
 export type LoginAnswer = CheckAnswer & {
   readonly relationship?: InactiveRelationship | undefined;
+  /**
+   * What has ended, for a relationship that has: this key only, since another
+   * key of the person is admitted, or the person. Absent if it is unknown.
+   */
+  readonly ended?: "key" | "person" | undefined;
 };
 
 /** A relationship that is revoked, expired or not valid yet. */
@@ -97,8 +103,11 @@ export function requireRelationship(
         reasons: answer.reasons as unknown as JsonValue,
         ...(answer.relationship &&
           { relationship: { ...answer.relationship } }),
+        ...(answer.ended && { ended: answer.ended }),
         last_sequence: answer.last_sequence,
-        hint: "Ask the issuer for the relationship that is required here.",
+        hint: answer.ended === "key"
+          ? "This key has ended: use another key of yours."
+          : "Ask the issuer for the relationship that is required here.",
       },
     },
   );
@@ -178,6 +187,8 @@ interface FurtherQuestion {
    * age.
    */
   readonly refresh?: false;
+  /** Whether a deny is explained by what has ended (default: false). */
+  readonly explains?: boolean;
 }
 
 /** An issuer's answer about a subject. */
@@ -266,7 +277,13 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     metrics?.decided(answer, true);
     return {
       answer: relationship === null
-        ? { ...answer, relationship: await inactiveOf(consumer, answer) }
+        ? {
+          ...answer,
+          relationship: await inactiveOf(consumer, answer),
+          ended: further.explains
+            ? await endedOf(consumer, answer, now())
+            : undefined,
+        }
         : answer,
       relationship: relationship === null
         ? undefined
@@ -299,6 +316,38 @@ function matchOf(
     sequence: last_sequence,
     ...(not_after === null ? {} : { not_after }),
   };
+}
+
+/**
+ * Returns what has ended, if the deny is about an ended relationship: only this
+ * key, if another key of the same person is allowed, or the person.
+ */
+async function endedOf(
+  consumer: Consumer,
+  { issuer, subject, reasons, requirements, last_sequence }: CheckAnswer,
+  at: Date,
+): Promise<"key" | "person" | undefined> {
+  const hasEnded = reasons.some(({ code }) =>
+    code === "revoked" || code === "expired"
+  );
+  if (!hasEnded) return undefined;
+  // The deny is valid even if the other keys can't be read.
+  const state = await consumer.state(issuer, { minSequence: last_sequence })
+    .catch(() => undefined);
+  if (state === undefined) return undefined;
+  const root = personOf(state, subject);
+  const require = parseRequirements(
+    requirements.map(({ key, value }) => ({ [key]: value })),
+  );
+  const others = new Set(
+    Array.from(state.by_relationship_id.values(), (each) => each.subject),
+  );
+  for (const other of others) {
+    if (other === subject || personOf(state, other) !== root) continue;
+    const { decision } = check(state, { subject: other, require, now: at });
+    if (decision === "allow") return "key";
+  }
+  return "person";
 }
 
 /** Returns the relationship that a deny is about, to explain the deny. */

@@ -216,7 +216,7 @@ async function accept(
       boundTo,
       client: c.get("budget").client,
       checkRelationship: async (subject) => {
-        asked = await ask(subject, { require });
+        asked = await ask(subject, { require, explains: true });
         if (asked.relationship !== undefined) {
           person = await asked.personOf();
           requireMeant([subject, person], interaction);
