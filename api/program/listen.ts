@@ -20,10 +20,6 @@ export interface RunningServer {
 /** Answers one request; `info` describes the connection. */
 export type Respond = (request: Request, info: unknown) => Promise<Response>;
 
-/** File descriptors kept free for files and outgoing requests. */
-const SPARE_DESCRIPTORS = 8;
-/** Interval of checks for free descriptors, in milliseconds. */
-const PROBE_MS = 1_000;
 /** Delay between two attempts to accept connections again, in milliseconds. */
 const RETRY_MS = 100;
 /** Minimum interval between equal messages to the operator, in milliseconds. */
@@ -34,9 +30,9 @@ const QUIET_MS = 10_000;
  * needed, and accepts as many connections as the system allows, so a public
  * server needs a reverse proxy in front.
  *
- * When connections use up the file descriptors, `Deno.serve` stops accepting
- * permanently. This server then closes idle connections, answers requests in
- * flight, and accepts new connections as soon as descriptors are free.
+ * When accepting a connection fails, mostly since the connections use up the
+ * file descriptors, `Deno.serve` stops accepting permanently. This server then
+ * closes idle connections, answers requests in flight, and listens again.
  *
  * @param report Receives lines for the operator's log.
  * @throws {SigError} `invalid_request` if it can't listen there.
@@ -69,23 +65,25 @@ export function listen(
   const serveAgain = async () => {
     while (!stop.signal.aborted) {
       await pause(RETRY_MS, stop.signal);
-      if (!hasFreeDescriptors(SPARE_DESCRIPTORS + 1)) continue;
       try {
         server = serve(at.port);
         return;
       } catch {
-        // The port is not free yet, or descriptors have run out again.
+        // The port or the descriptors are not free yet.
       }
     }
   };
   const serveUntilStopped = async () => {
     let reportedAt = -Infinity;
     while (!stop.signal.aborted) {
-      const shortage = await waitForShortage(server, stop.signal);
-      if (shortage === undefined) break;
+      const failure = await server.finished.then(
+        () => undefined,
+        (error) => error instanceof Error ? error.message : "accepting failed",
+      );
+      if (failure === undefined || stop.signal.aborted) break;
       if (performance.now() - reportedAt >= QUIET_MS) {
         reportedAt = performance.now();
-        report(`Closing idle connections: ${shortage}`);
+        report(`Closing idle connections: ${failure}`);
       }
       // Answers requests in flight, closes idle connections, and accepts no
       // more.
@@ -117,53 +115,6 @@ export function listen(
       return false;
     },
   };
-}
-
-/**
- * Resolves with the reason when descriptors run short; with undefined when the
- * server has stopped.
- */
-async function waitForShortage(
-  server: Deno.HttpServer,
-  stop: AbortSignal,
-): Promise<string | undefined> {
-  const over = new AbortController();
-  const failed = server.finished.then(
-    () => undefined,
-    (error) => error instanceof Error ? error.message : "accepting failed",
-  ).finally(() => over.abort());
-  const signal = AbortSignal.any([stop, over.signal]);
-  while (!signal.aborted) {
-    await pause(PROBE_MS, signal);
-    if (!signal.aborted && !hasFreeDescriptors(SPARE_DESCRIPTORS)) {
-      return "too few file descriptors are free";
-    }
-  }
-  return stop.aborted ? undefined : await failed;
-}
-
-/**
- * Returns whether a number of descriptors is free. The method depends on the
- * permissions; without any, assumes that they are free.
- */
-function hasFreeDescriptors(count: number): boolean {
-  const isGranted = (wanted: Deno.PermissionDescriptor) =>
-    Deno.permissions.querySync(wanted).state === "granted";
-  const open = Deno.build.os === "windows"
-    ? undefined
-    : isGranted({ name: "read", path: "/dev/null" })
-    ? () => Deno.openSync("/dev/null")
-    : isGranted({ name: "net", host: "127.0.0.1:0" })
-    ? () => Deno.listen({ hostname: "127.0.0.1", port: 0 })
-    : undefined;
-  if (open === undefined) return true;
-  using opened = new DisposableStack();
-  try {
-    for (let i = 0; i < count; i++) opened.use(open());
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -20,7 +20,6 @@ import {
   makeLines,
   PATHS,
 } from "../kit/test_issuer.ts";
-import { publishIssuer } from "../kit/issuer_server.ts";
 import { tempFolder } from "../kit/process.ts";
 import { writeDocuments } from "../kit/unpack_vectors.ts";
 
@@ -82,33 +81,6 @@ Deno.test("sig-web survives connections that use up its descriptors, and keeps i
     attestation,
   });
   assertEquals([verified.status, verified.body.verified], [200, true]);
-  assertEquals((await server.stop()).code, 0);
-});
-
-Deno.test("sig-api keeps descriptors free for its own requests", async () => {
-  const [key] = await importTestKeys();
-  await using issuer = await publishIssuer(
-    [key],
-    (issuer) => makeLines(2, key, { issuer }),
-  );
-  await using server = await ServerProcess.start("api", [
-    ...["--issuer", issuer.did, "--allow-insecure"],
-  ], { maxDescriptors: MAX_DESCRIPTORS });
-  const { port, pid } = server;
-  await send(port, head("GET /healthz HTTP/1.1"));
-  using idle = new IdleConnections();
-  // Leave two free, so that no connection is refused, which would alert the
-  // server.
-  const open = Array.from(Deno.readDirSync(`/proc/${pid}/fd`)).length;
-  await idle.add(port, MAX_DESCRIPTORS - open - 2);
-  await server.said(
-    "Closing idle connections: too few file descriptors are free",
-  );
-  const verified = await post(port, "/v1/verify", { issuer: issuer.did });
-  assertEquals([verified.status, verified.body.valid], [200, true]);
-  await idle.add(port, 2 * MAX_DESCRIPTORS);
-  const health = await send(port, head("GET /healthz HTTP/1.1"));
-  assertEquals(health.status, 200);
   assertEquals((await server.stop()).code, 0);
 });
 
