@@ -7,7 +7,8 @@
 export { relationshipToShare } from "./enrolment.ts";
 export { isReferenced } from "./keys/key_store.ts";
 export { AGENT_LOCK_TIMEOUT_MS } from "./open_issuer.ts";
-export { revocationOf, severalOfOtherKey } from "./plan/plan_changes.ts";
+export { revocationOf } from "./plan/planned_change.ts";
+export { severalOfOtherKey } from "./plan/plan_faults.ts";
 export {
   changeRelationship,
   type RelationshipChange,

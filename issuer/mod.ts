@@ -110,12 +110,14 @@ export {
   type ExpiredRelationship,
   type Plan,
   planChanges,
-  type PlannedChange,
-  type PlannedField,
   type PlanOptions,
-  type RowIssue,
   type UnlistedPerson,
 } from "./plan/plan_changes.ts";
+export {
+  type PlannedChange,
+  type PlannedField,
+} from "./plan/planned_change.ts";
+export { type RowIssue } from "./plan/plan_faults.ts";
 export type { WaitingRow } from "./plan/list_rows.ts";
 export type { Gap } from "./plan/people_history.ts";
 export { planDrafts } from "./plan/plan_drafts.ts";

@@ -160,9 +160,9 @@ export function writeChange(
   if (listed_from !== undefined) {
     line(
       "begins",
-      `when it is appended, not ${
-        listed_from ?? "without a start"
-      }: --retroactive keeps the date of the list`,
+      `when it is appended, not ${listed_from ?? "without a start"}${
+        change.readmits ? ": --retroactive keeps the date of the list" : ""
+      }`,
     );
   }
   if (fills_gap !== undefined) {

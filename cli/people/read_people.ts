@@ -79,7 +79,7 @@ export async function readPeople(
     );
   const names = new Map<string, string>();
   const desired = rows.map((row) => {
-    const read = readRow(row, faults, options);
+    const read = readRow(row, faults, options, format === "csv");
     const { person, subject, type } = read;
     const name = read.name?.trim() || undefined;
     const key = person ?? subject;
@@ -104,7 +104,7 @@ class Headers {
   readonly #isCsv: boolean;
   readonly #unknown = new Map<string, number>();
   readonly #used = new Set<string>();
-  #missing: string | undefined;
+  readonly #missing: string[] = [];
 
   constructor(columns: ReadonlyMap<string, string>, format: string) {
     this.#isCsv = format === "csv";
@@ -133,7 +133,7 @@ class Headers {
 
   /** Notes a column that every list needs. */
   miss(what: string): void {
-    this.#missing = what;
+    this.#missing.push(what);
   }
 
   /**
@@ -154,9 +154,9 @@ class Headers {
     }
     const [first] = this.#unknown.values();
     if (first === undefined) {
-      if (this.#missing === undefined) return;
+      if (this.#missing.length === 0) return;
       throw notAList(
-        `it has no column ${this.#missing}`,
+        `it has no column ${this.#missing.join(", and none ")}`,
         `Its columns may be ${COLUMNS.join(", ")}.`,
       );
     }
@@ -167,9 +167,8 @@ class Headers {
     const also = faults.count === 0
       ? ""
       : ` (and ${faults.count} more fault${faults.count === 1 ? "" : "s"})`;
-    const missing = this.#missing === undefined
-      ? ""
-      : `, and no column ${this.#missing}`;
+    const missing = this.#missing.map((name) => `, and no column ${name}`)
+      .join("");
     throw new SigError(
       "invalid_request",
       `Cannot read list: row ${first}: unknown column${
@@ -290,6 +289,7 @@ function readRow(
   { row, values }: Row,
   faults: RowFaults,
   options: ListOptions,
+  isTable: boolean,
 ): ReadRow {
   const read: { [column: string]: unknown } = { row };
   for (const column of COLUMNS) {
@@ -298,7 +298,10 @@ function readRow(
     const given = value === "" || value === undefined ? null : value;
     const isRequired = column === "type" ||
       column === "subject" && !values.get("person");
-    if (!values.has(column) && !isRequired) continue;
+    // A table without the column has one fault, not one in each row.
+    const isMissing = isTable && !values.has(column) &&
+      (column === "type" || !values.has("person"));
+    if (isMissing || !values.has(column) && !isRequired) continue;
     if (column === "subject" && given === null && !isRequired) continue;
     try {
       read[column] = READERS[column](given, options);

@@ -114,29 +114,38 @@ const eventsOf = (drafts: readonly EventDraft[], from: number) =>
 /** What the rule of readmission needs to know, straight from the events. */
 function standing(feed: readonly SigEvent[]) {
   const holder = new Map<string, string>();
-  const active = new Map<string, { person: string; isEffective: boolean }>();
+  const active = new Map<
+    string,
+    { key: string; person: string; isEffective: boolean }
+  >();
+  const keyReason = new Map<string, string>();
   const lastReason = new Map<string, string>();
   for (const event of feed) {
     const { relationship_id: id } = event;
     if (isUpsert(event)) {
       holder.set(id, event.subject);
       const isEffective = event.valid_until === null;
-      active.set(id, { person: personOf(event.subject), isEffective });
+      const { subject: key } = event;
+      active.set(id, { key, person: personOf(key), isEffective });
     } else if (isRevoke(event)) {
       active.delete(id);
+      keyReason.set(holder.get(id)!, event.reason_code);
       lastReason.set(personOf(holder.get(id)!), event.reason_code);
     }
   }
   const hasAccess = (person: string) =>
     active.values().some((each) => each.person === person && each.isEffective);
   return {
+    isEndedKey: (key: string) =>
+      !active.values().some((each) => each.key === key) &&
+      keyReason.has(key) && keyReason.get(key) !== "superseded",
     isOffboarded: (person: string) =>
       !hasAccess(person) && lastReason.has(person) &&
       lastReason.get(person) !== "superseded",
   };
 }
 
-Deno.test("no plan without --readmit admits a person who was offboarded, and applying a list twice changes nothing", () => {
+Deno.test("no plan without --readmit admits a person who was offboarded or a key that was revoked, and applying a list twice changes nothing", () => {
   const seen = { refused: 0, passed: 0, planned: 0, ambiguous: 0 };
   fc.assert(
     fc.property(
@@ -171,8 +180,12 @@ Deno.test("no plan without --readmit admits a person who was offboarded, and app
               : []
           ),
         );
-        const { isOffboarded } = standing(feed);
-        const isBack = [...admitted].some(isOffboarded);
+        const { isEndedKey, isOffboarded } = standing(feed);
+        const isBack = [...admitted].some(isOffboarded) ||
+          drafts.some((draft) =>
+            draft.event_type === "relationship.upsert" &&
+            isEndedKey(draft.subject)
+          );
         try {
           requireGuards(joined, drafts, {
             now: NOW,

@@ -1,11 +1,8 @@
 import type { ErrorCode, RelationshipUpsertEvent, SigEvent } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import type { DesiredRelationship } from "./members.ts";
-import {
-  planChanges as plan,
-  type PlanOptions,
-  type RowIssue,
-} from "./plan_changes.ts";
+import { planChanges as plan, type PlanOptions } from "./plan_changes.ts";
+import type { RowIssue } from "./plan_faults.ts";
 import { planDrafts } from "./plan_drafts.ts";
 import { type PublishedState, withPeople } from "./published.ts";
 import { readPlan } from "./read_plan.ts";

@@ -15,7 +15,8 @@ import {
   type PlannedMembers,
   publishedMembers,
 } from "./members.ts";
-import { isMove, type Plan, type PlannedChange } from "./plan_changes.ts";
+import { isMove, type PlannedChange } from "./planned_change.ts";
+import type { Plan } from "./plan_changes.ts";
 import type { PublishedState } from "./published.ts";
 
 /**

@@ -5,11 +5,11 @@ import { isObject } from "@sig/core/internal";
 import {
   isMove,
   movedFields,
-  type Plan,
   type PlannedChange,
   withReadmission,
   withStart,
-} from "./plan_changes.ts";
+} from "./planned_change.ts";
+import type { Plan } from "./plan_changes.ts";
 import {
   changedMembers,
   PLANNED_MEMBERS,

@@ -1,0 +1,80 @@
+/** Faults of lists: all are found before any is reported. @module */
+
+import { type Issue, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import { MAX_FAULTS } from "../people/people_file.ts";
+import type { RowFault } from "./list_rows.ts";
+import type { PublishedRelationship } from "./published.ts";
+
+export function invalid(column: string, why: string): SigError {
+  return new SigError("invalid_field", `Cannot plan: ${why}`, {
+    context: { column },
+  });
+}
+
+export function ambiguous(
+  why: string,
+  hint: string,
+  ids?: string[],
+  action = "plan",
+): SigError {
+  return new SigError("ambiguous_relationship", `Cannot ${action}: ${why}`, {
+    context: {
+      column: "relationship_id",
+      ...(ids && { relationship_ids: ids.slice(0, 20) }),
+      hint,
+    },
+  });
+}
+
+/** Both ways on where a relationship is named and another key has several. */
+export function severalOfOtherKey(
+  action: string,
+  id: string,
+  others: readonly PublishedRelationship[],
+): SigError {
+  const ids = others.map(({ upsert }) => upsert.relationship_id);
+  return ambiguous(
+    `${quote(id)} is one relationship of a person whose key ${
+      quote(others[0]!.upsert.subject)
+    } has ${ids.length} of this type: ${ids.slice(0, 5).map(quote).join(", ")}`,
+    `To change it alone, use sig upsert --relationship-id ${id}. To change the person, name all of these relationships in a list (column relationship_id).`,
+    ids,
+    action,
+  );
+}
+
+/** A fault of a list, with its row and column. */
+export interface RowIssue extends Issue {
+  /** Row number as in a spreadsheet; null if the list has no rows. */
+  readonly row: number | null;
+  /** The column, or member. */
+  readonly column: string;
+}
+
+export function throwFaults(unsorted: readonly RowFault[]): void {
+  const faults = unsorted.toSorted((a, b) => (a.row ?? 0) - (b.row ?? 0));
+  const [first] = faults;
+  if (first === undefined) return;
+  const { row } = first;
+  const { code, reason: why, context } = first.error;
+  const reason = row === null ? why : `row ${row}: ${why}`;
+  throw new SigError(code, { action: "plan", reason }, {
+    context: {
+      ...context,
+      ...(row !== null && { row }),
+      ...(faults.length > 1 && {
+        errors: faults.slice(0, MAX_FAULTS).map(issueOf),
+      }),
+    },
+  });
+}
+
+function issueOf(
+  { row, error: { code, context, reason } }: RowFault,
+): RowIssue {
+  const { column: name } = context;
+  const column = typeof name === "string" ? name : "subject";
+  const pointer = `/${row ?? ""}/${column}`;
+  return { pointer, row, column, code, detail: reason };
+}
