@@ -76,7 +76,9 @@ export const REASON = z.strictObject({
   code: z.enum(DENY_REASONS),
   relationship_id: TEXT.describe("The relationship that the reason is about.")
     .optional(),
-  sequence: COUNT.describe("The sequence of that relationship's last event.")
+  sequence: COUNT.describe(
+    "The sequence of the event that decides its status (docs/protocol.md §5.5).",
+  )
     .optional(),
   requirement: z.strictObject(REQUIREMENT)
     .describe("The requirement that the reason is about.").optional(),

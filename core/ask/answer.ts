@@ -25,7 +25,7 @@ export interface Reason {
   readonly code: DenyReason;
   /** The relationship that the reason concerns. */
   readonly relationship_id?: string;
-  /** Sequence of that relationship's last event. */
+  /** Sequence of the event that decides its status (docs/protocol.md §5.5). */
   readonly sequence?: number;
   /** The requirement that the reason concerns. */
   readonly requirement?: Requirement;
