@@ -151,7 +151,6 @@ export {
 export {
   type AskedRequirement,
   type AskedRequirements,
-  type OneOf,
   parseRequirement,
   parseRequirements,
   type Requirement,

@@ -25,16 +25,21 @@ export type AskedRequirement =
   | `relationship=${RelationshipType}`
   | `role=${string}`
   | `relationship_id=${string}`
-  | OneOf<{
+  | {
     readonly relationship: RelationshipType;
+    readonly role?: never;
+    readonly relationship_id?: never;
+  }
+  | {
+    readonly relationship?: never;
     readonly role: string;
+    readonly relationship_id?: never;
+  }
+  | {
+    readonly relationship?: never;
+    readonly role?: never;
     readonly relationship_id: string;
-  }>;
-
-/** An object with exactly one of these members. */
-export type OneOf<T> = {
-  [K in keyof T]: Pick<T, K> & { readonly [O in Exclude<keyof T, K>]?: never };
-}[keyof T];
+  };
 
 /** The requirements of a question before parsing: at least one. */
 export type AskedRequirements = readonly [
