@@ -22,7 +22,7 @@ import {
   validInstant,
 } from "../text/timestamp.ts";
 
-const MISSING = Object.freeze({
+const MISSING = /* @__PURE__ */ Object.freeze({
   relationship: "relationship_type_missing",
   role: "role_missing",
   relationship_id: "relationship_id_missing",

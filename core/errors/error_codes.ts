@@ -147,8 +147,5 @@ export const ERROR_CODES = {
   internal: { category: "internal", status: 500 },
 } as const satisfies Readonly<Record<string, ErrorCodeInfo>>;
 
-for (const info of Object.values(ERROR_CODES)) Object.freeze(info);
-Object.freeze(ERROR_CODES);
-
 /** An error code of the registry. */
 export type ErrorCode = keyof typeof ERROR_CODES;

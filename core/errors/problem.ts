@@ -46,7 +46,9 @@ export interface Problem {
  * ```
  */
 export function toProblem(error: unknown): Problem {
-  const { code, context, message } = isSigError(error) ? error : INTERNAL;
+  // An error of another version of this package may have an unknown code.
+  const isKnown = isSigError(error) && Object.hasOwn(ERROR_CODES, error.code);
+  const { code, context, message } = isKnown ? error : INTERNAL;
   return {
     // Context members come first, so that none can replace a standard member.
     ...context,

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { SigError } from "./error.ts";
+import { isSigError, SigError } from "./error.ts";
 import { toProblem } from "./problem.ts";
 
 Deno.test("the context of a SigError becomes top-level members", () => {
@@ -58,4 +58,12 @@ Deno.test("the message of any other error or of a cause is never exposed", () =>
   const cause = new Error(secret);
   const error = new SigError("fetch_failed", "Cannot fetch", { cause });
   assert(!JSON.stringify(toProblem(error)).includes(secret));
+});
+
+Deno.test("an error of another version with an unknown code is internal", () => {
+  const foreign = Object.assign(new Error("secret"), {
+    ...{ name: "SigError", code: "code_of_later", context: {} },
+  });
+  assert(isSigError(foreign));
+  assertEquals(toProblem(foreign).code, "internal");
 });

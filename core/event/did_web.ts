@@ -175,7 +175,7 @@ function malformed(did: string, why: string, hint?: string): SigError {
 }
 
 /** Paths of the four files below an issuer's origin. */
-export const WELL_KNOWN_PATHS: WellKnownUrls = Object.freeze({
+export const WELL_KNOWN_PATHS: WellKnownUrls = /* @__PURE__ */ Object.freeze({
   /** Path of the DID document. */
   did_document: "/.well-known/did.json",
   /** Path of the key set. */

@@ -110,7 +110,7 @@ export function createFeedLineParser(
   };
 }
 
-const encoder = new TextEncoder();
+const encoder = /* @__PURE__ */ new TextEncoder();
 const FIRST_BUFFER_BYTES = 4096;
 const DOT = 0x2e;
 

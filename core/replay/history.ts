@@ -85,7 +85,7 @@ class ListedIds implements RelationshipIds {
 const BLOCK_EVENTS = 1_024;
 /** Before every timestamp. */
 const BEFORE_ALL: Instant = { seconds: -Infinity, nanoseconds: 0 };
-const EMPTY: readonly string[] = Object.freeze([]);
+const EMPTY: readonly string[] = /* @__PURE__ */ Object.freeze([]);
 
 /** Builds a {@linkcode FeedHistory} from events. */
 export class HistoryBuilder implements GrowingHistory {

@@ -50,13 +50,13 @@ const ALPHABET =
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /** Six bits for each byte of the alphabet, 255 for every other byte. */
-const SIX_BITS = (() => {
+const SIX_BITS = /* @__PURE__ */ (() => {
   const table = new Uint8Array(256).fill(255);
   for (let i = 0; i < 64; i++) table[ALPHABET.charCodeAt(i)] = i;
   return table;
 })();
 
-const encoder = new TextEncoder();
+const encoder = /* @__PURE__ */ new TextEncoder();
 
 /**
  * Decodes base64url, or returns undefined for anything but the canonical

@@ -6,11 +6,11 @@
  * signs of numbers and verses (U+0600…) are format characters by category, but
  * visible.
  */
-const HIDDEN = String
+const HIDDEN = /* @__PURE__ */ String
   .raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
 
-const ANY_HIDDEN = new RegExp(HIDDEN, "v");
-const EACH_HIDDEN = new RegExp(HIDDEN, "gv");
+const ANY_HIDDEN = /* @__PURE__ */ new RegExp(HIDDEN, "v");
+const EACH_HIDDEN = /* @__PURE__ */ new RegExp(HIDDEN, "gv");
 const EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
 
 /**
@@ -62,22 +62,28 @@ function escapeUnits(character: string): string {
 }
 
 /** Arabic letters that join the next letter (Joining_Type D of Unicode 14). */
-const JOINS_NEXT = String
+const JOINS_NEXT = /* @__PURE__ */ String
   .raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
 /** Arabic letters that join only the previous letter (Joining_Type R). */
-const JOINS_BEFORE = String
+const JOINS_BEFORE = /* @__PURE__ */ String
   .raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
 /** The viramas from Devanagari to Sinhala: ten scripts in ten blocks of 128. */
-const VIRAMA = String
+const VIRAMA = /* @__PURE__ */ String
   .raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
 
 // The number of marks is limited, so that no text is slow to match.
-const ARABIC_BEFORE = new RegExp(String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`, "u");
-const ARABIC_AFTER = new RegExp(
+const ARABIC_BEFORE = /* @__PURE__ */ new RegExp(
+  String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`,
+  "u",
+);
+const ARABIC_AFTER = /* @__PURE__ */ new RegExp(
   String.raw`^\p{Mn}{0,4}[${JOINS_NEXT}${JOINS_BEFORE}]`,
   "u",
 );
-const CONJUNCT = new RegExp(String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`, "u");
+const CONJUNCT = /* @__PURE__ */ new RegExp(
+  String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`,
+  "u",
+);
 
 /** The number of code units that are read on each side of a joiner. */
 const REACH = 8;

@@ -77,7 +77,10 @@ export interface ParsedJson {
 }
 
 // `ignoreBOM` keeps a BOM in the text, where JSON rejects it.
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const utf8 = /* @__PURE__ */ new TextDecoder("utf-8", {
+  fatal: true,
+  ignoreBOM: true,
+});
 
 /**
  * Parses JSON strictly: UTF-8 without BOM, RFC 8259, no duplicate member names

@@ -47,7 +47,7 @@ export interface Limits {
  * assertEquals(limits.maxLineBytes, 65_536);
  * ```
  */
-export const DEFAULT_LIMITS: Limits = Object.freeze({
+export const DEFAULT_LIMITS: Limits = /* @__PURE__ */ Object.freeze({
   maxLineBytes: 64 * 1024,
   maxFeedBytes: 1024 ** 3,
   maxEvents: 5_000_000,

@@ -1,0 +1,1 @@
+export { isSigError } from "@sig/core";
