@@ -1,14 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import {
-  askRedis,
-  HAS_REDIS,
-  startRedis,
-} from "../../tests/kit/redis_server.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { tempFolder } from "../../tests/kit/process.ts";
 import { testRecordStoreContract } from "../store/testing.ts";
-import { openTwice, writeKv } from "../testdata/stores.ts";
+import { openTwice } from "../testdata/stores.ts";
 import { openPinStore } from "./open_pin_store.ts";
 import { PINS } from "./pin_record.ts";
 import type { PinStore } from "./open_pin_store.ts";
@@ -117,29 +112,6 @@ Deno.test("the path of a server's file is shown only to the operator", async () 
   assertEquals(messages, [`Cannot use store ${path}: it is closed`]);
 });
 
-/** Ignoring the old pins would hide a contradiction to the served feed. */
-async function expectOldPinsRejected(text: string): Promise<void> {
-  for (let process = 0; process < 2; process++) {
-    const error = await expectSigError(
-      () => openPinStore(text),
-      "store_unavailable",
-      "it has pins of an earlier version of this program",
-    );
-    assertEquals(
-      error.hint,
-      "Name another store: each issuer is then seen for the first time.",
-    );
-  }
-}
-
-Deno.test("rejects pins of an earlier version in Deno KV", async () => {
-  await using folder = await tempFolder();
-  const path = `${folder.path}/pins.kv`;
-  const key = ["sig", "pins", "body", "did:web:acme.example", 5, 0];
-  await writeKv(path, key, {});
-  await expectOldPinsRejected(`kv:${path}`);
-});
-
 Deno.test("rejects a KV file that any user can write or replace", async () => {
   await using folder = await tempFolder();
   const path = `${folder.path}/pins.kv`;
@@ -152,16 +124,6 @@ Deno.test("rejects a KV file that any user can write or replace", async () => {
   await Deno.chmod(folder.path, 0o777);
   const place = `any user can replace files in the folder ${folder.path}/`;
   await expectSigError(open, "store_unavailable", place);
-});
-
-Deno.test({
-  name: "rejects pins of an earlier version in Redis",
-  ignore: !HAS_REDIS,
-  async fn() {
-    await using redis = await startRedis();
-    await askRedis(redis.port, "SADD sig:pins did:web:acme.example");
-    await expectOldPinsRejected(redis.url);
-  },
 });
 
 Deno.test("a pin store closes at the end of its scope", async () => {

@@ -61,28 +61,56 @@ export async function openStore(
   text: string,
   options: OpenStoreOptions = {},
 ): Promise<RecordStore> {
-  if (text === "memory") return createMemoryStore();
-  if (text.startsWith("kv:")) {
-    const path = text.slice("kv:".length);
-    if (path.includes("://")) {
-      throw unknownStore("", "remote KV databases are not supported");
-    }
-    const { openKvStore } = await import("./kv_records.ts");
-    const shown = new ShownPlace(text, options);
-    return shown.opened(await openKvStore(path || undefined, shown));
+  const [scheme, path] = text.split(/:(.*)/s);
+  const open = Object.hasOwn(DRIVERS, scheme!) ? DRIVERS[scheme!] : undefined;
+  if (open === undefined || (path === undefined) !== (scheme === "memory")) {
+    throw unknownStore(text, `it must be ${FORMS}`);
   }
-  if (/^rediss?:/.test(text)) {
-    const { parseRedisUrl } = await import("./redis_connection.ts");
-    const { openRedisStore, placeOf } = await import("./redis_records.ts");
-    const { password } = options;
-    const address = {
-      ...parseRedisUrl(text),
-      ...(password === undefined ? {} : { password }),
-    };
-    const shown = new ShownPlace(placeOf(address), options);
-    return shown.opened(await openRedisStore(address, shown));
+  return await open(text, path ?? "", options);
+}
+
+/** Opens a store by its text and the part of it after the scheme. */
+type OpenDriver = (
+  text: string,
+  path: string,
+  options: OpenStoreOptions,
+) => Promise<RecordStore>;
+
+/** The drivers, by the schemes of the texts that describe their stores. */
+const DRIVERS: { readonly [scheme: string]: OpenDriver } = {
+  memory: () => Promise.resolve(createMemoryStore()),
+  kv: openKv,
+  redis: openRedis,
+  rediss: openRedis,
+};
+
+async function openKv(
+  text: string,
+  path: string,
+  options: OpenStoreOptions,
+): Promise<RecordStore> {
+  if (path.includes("://")) {
+    throw unknownStore("", "remote KV databases are not supported");
   }
-  throw unknownStore(text, `it must be ${FORMS}`);
+  const { openKvStore } = await import("./kv_records.ts");
+  const shown = new ShownPlace(text, options);
+  return shown.opened(await openKvStore(path || undefined, shown));
+}
+
+async function openRedis(
+  text: string,
+  _path: string,
+  options: OpenStoreOptions,
+): Promise<RecordStore> {
+  const { parseRedisUrl } = await import("./redis_connection.ts");
+  const { openRedisStore, placeOf } = await import("./redis_records.ts");
+  const { password } = options;
+  const address = {
+    ...parseRedisUrl(text),
+    ...(password === undefined ? {} : { password }),
+  };
+  const shown = new ShownPlace(placeOf(address), options);
+  return shown.opened(await openRedisStore(address, shown));
 }
 
 /** The place of a store, as shown to clients and to the operator. */
