@@ -22,3 +22,15 @@ export async function openTwice(
     },
   };
 }
+
+/** Writes an entry into a file of Deno KV. */
+export async function writeKv(
+  path: string,
+  key: Deno.KvKey,
+  value: unknown,
+): Promise<void> {
+  const unavailable = storeUnavailable.bind(undefined, path);
+  const database = await openKvDatabase(path, unavailable);
+  await database.run((kv) => kv.set(key, value));
+  await database.close();
+}
