@@ -34,7 +34,6 @@ export {
 export { claimedSequence } from "./event/payload.ts";
 export { type Period, validityAt } from "./event/validity.ts";
 export type { EvaluationTime } from "./replay/effective_state.ts";
-export { type GrowingHistory, versionAfter } from "./replay/history.ts";
 export { Persons } from "./replay/persons.ts";
 export { MAX_ANSWER_WARNINGS } from "./replay/warnings.ts";
 export { decodeBase64UrlStrict, joinBytes, sameBytes } from "./text/bytes.ts";

@@ -99,7 +99,6 @@ export {
 export { isDid } from "./event/fields.ts";
 export {
   type FeedHistory,
-  type GrowingHistory,
   type RelationshipIds,
   type RelationshipVersion,
 } from "./replay/history.ts";
@@ -145,7 +144,6 @@ export {
   personOf,
   Replay,
   replay,
-  type ReplayStart,
   type ReplayStateOptions,
 } from "./replay/replay.ts";
 export {

@@ -46,7 +46,6 @@ import {
   type SeenProof,
   shortenKids,
 } from "../memory/pin.ts";
-import { PartialHistory, replayFrom } from "../proofs/partial_history.ts";
 import type { ProofFiles } from "../proofs/proof_files.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import { type IssuerLocation, readAll } from "../read/reader.ts";
@@ -421,7 +420,6 @@ interface OwnLine {
 /** Verifies and replays the lines of one subject, then a tail. */
 export class SubjectReplay {
   readonly replay: Replay;
-  readonly #history = new PartialHistory();
   readonly #loaded: SubjectIssuer;
   readonly #question: ProofQuestion;
   readonly #parse: ReturnType<typeof createFeedLineParser>;
@@ -436,9 +434,12 @@ export class SubjectReplay {
     this.#loaded = loaded;
     this.#question = question;
     this.#parse = createFeedLineParser({ limits });
-    const { issuer } = loaded;
-    const start = replayFrom(this.#history);
-    this.replay = new Replay({ issuer, limits, now: instantOf(now) }, start);
+    this.replay = new Replay({
+      issuer: loaded.issuer,
+      limits,
+      now: instantOf(now),
+      keepOnly: question.subject,
+    });
   }
 
   /** Adds a line of the subject; returns the kid that signed it. */

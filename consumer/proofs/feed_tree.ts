@@ -31,12 +31,10 @@ export class FeedTree {
   #wanted: ReadonlySet<number> = new Set();
   readonly #found = new Map<number, FeedHashes>();
 
-  /** Starts at the first line, or after the lines that `start.peaks` cover. */
-  constructor(
-    start?: { readonly size: number; readonly peaks: readonly Uint8Array[] },
-  ) {
-    this.#lines = new TreeHasher(start?.size, start?.peaks);
-    if (start === undefined) this.#subjects = new SubjectDigests();
+  /** Starts at the first line. */
+  constructor() {
+    this.#lines = new TreeHasher();
+    this.#subjects = new SubjectDigests();
   }
 
   /** The root of the tree over all lines so far. */

@@ -51,18 +51,12 @@ export function loadSqlite(): typeof sqlite | undefined {
 
 /** One connection to a database file. */
 export class SqliteFile {
-  readonly #path: string;
   readonly #database: DatabaseSync;
   readonly unavailable: Unavailable;
   readonly #statements = new Map<string, StatementSync>();
   #isOpen = true;
 
-  private constructor(
-    path: string,
-    database: DatabaseSync,
-    unavailable: Unavailable,
-  ) {
-    this.#path = path;
+  private constructor(database: DatabaseSync, unavailable: Unavailable) {
     this.#database = database;
     this.unavailable = unavailable;
   }
@@ -103,15 +97,6 @@ export class SqliteFile {
     }
   }
 
-  /** Opens another connection to the same file, with separate transactions. */
-  connect(): SqliteFile {
-    try {
-      return SqliteFile.#connect(loadSqlite()!, this.#path, this.unavailable);
-    } catch (error) {
-      throw sqliteFailure(error, this.unavailable);
-    }
-  }
-
   static #connect(
     { DatabaseSync }: typeof sqlite,
     path: string,
@@ -119,7 +104,7 @@ export class SqliteFile {
   ): SqliteFile {
     const database = new DatabaseSync(path);
     database.exec(SETTINGS);
-    return new SqliteFile(path, database, unavailable);
+    return new SqliteFile(database, unavailable);
   }
 
   exec(text: string): void {
@@ -133,19 +118,6 @@ export class SqliteFile {
     return known;
   }
 
-  /**
-   * Runs work and converts errors of SQLite.
-   *
-   * @throws {SigError} `store_unavailable`, and the other errors of the work.
-   */
-  attempt<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw this.#failure(error);
-    }
-  }
-
   #failure(error: unknown): unknown {
     return this.#isOpen
       ? sqliteFailure(error, this.unavailable)
@@ -153,24 +125,21 @@ export class SqliteFile {
   }
 
   /**
-   * Runs the work in one transaction, which sees a snapshot of the file. Work
-   * that returns a promise needs a separate connection.
+   * Runs the work in one transaction, which sees a snapshot of the file.
    *
    * @throws {SigError} `store_unavailable`, and the errors of the work.
    */
   async transaction<T>(
     mode: "read" | "write",
-    work: () => T | Promise<T>,
+    work: () => T,
   ): Promise<T> {
     const begin = mode === "read" ? "BEGIN" : "BEGIN IMMEDIATE";
     try {
-      return await retryWhileBusy(async () => {
+      return await retryWhileBusy(() => {
         this.#database.exec(begin);
         let hasWorked = false;
         try {
-          const working = work();
-          // A synchronous result is committed before any other code runs.
-          const result = working instanceof Promise ? await working : working;
+          const result = work();
           this.#database.exec("COMMIT");
           hasWorked = true;
           return result;

@@ -21,7 +21,7 @@ interface RetryOptions {
  * last error. A failed attempt must have had no effect.
  */
 export async function retryWhileBusy<T>(
-  work: () => Promise<T>,
+  work: () => T | Promise<T>,
   { isBusy, timeoutMs, signal }: RetryOptions,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;

@@ -15,7 +15,6 @@ import {
   type ParsedEnvelope,
   parseEventPayload,
   Replay,
-  type ReplayStart,
   type SigError,
   type SigEvent,
   type UnknownEvent,
@@ -54,27 +53,8 @@ interface FeedVerificationOptions extends
     VerifyFeedOptions,
     "issuer" | "publicOnly" | "keepOnly" | "recovery"
   > {
-  /** Called with each verified line. The bytes are valid until it returns. */
-  readonly onLine?:
-    | ((bytes: Uint8Array, event: SigEvent | UnknownEvent) => void)
-    | undefined;
-  /** Also receives each line; continues at the end of `start`. */
+  /** Also receives each line. */
   readonly tree?: FeedTree | undefined;
-  /**
-   * The end of another verification to continue (default: the feed's start).
-   */
-  readonly start?: VerificationStart | undefined;
-}
-
-/** The end of a verification without faults, at the end of a line. */
-interface VerificationStart {
-  readonly bytes: number;
-  /** The `event_id` of the last event. */
-  readonly lastEventId: string | null;
-  /** See {@linkcode FeedVerification.overlap}. */
-  readonly overlap: Uint8Array;
-  readonly keys: readonly KeyUse[];
-  readonly replay: ReplayStart;
 }
 
 /** Options that apply to one call of `read`. */
@@ -117,11 +97,8 @@ export class FeedVerification {
     this.tree = options.tree;
     this.#limits = limits;
     this.#parse = createFeedLineParser({ limits });
-    const { start, recovery } = options;
-    // The lines before `start` are not read.
-    if (recovery?.keys && start === undefined) {
-      this.#roots = new StatementRoots(recovery);
-    }
+    const { recovery } = options;
+    if (recovery?.keys) this.#roots = new StatementRoots(recovery);
     this.#replay = new Replay({
       issuer: options.issuer,
       // Each reading has a later clock.
@@ -131,24 +108,7 @@ export class FeedVerification {
       limits,
       unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
       keepOnly: options.keepOnly,
-    }, start?.replay);
-    if (start === undefined) return;
-    this.#bytes = start.bytes;
-    this.#line = this.#verified = start.replay.lastSequence;
-    this.#lastEventId = start.lastEventId;
-    this.#overlap = start.overlap;
-    for (const use of start.keys) this.#keyUse.set(use.kid, { ...use });
-  }
-
-  /** Returns the end, for another verification to continue. */
-  checkpoint(): VerificationStart {
-    return {
-      bytes: this.#bytes,
-      lastEventId: this.#lastEventId,
-      overlap: this.#overlap,
-      keys: Array.from(this.#keyUse.values(), (use) => ({ ...use })),
-      replay: this.#replay.checkpoint(),
-    };
+    });
   }
 
   /**
@@ -422,7 +382,6 @@ export class FeedVerification {
     this.#verified++;
     this.#lastEventId = event.event_id;
     this.#count(header.kid, event.sequence);
-    this.#policy.onLine?.(this.#lineBytes, event);
     this.tree?.add(this.#lineBytes, event, isVoid);
     // Outside the try: an error of the callback is not a fault of the feed.
     this.#reading?.onEvent?.({

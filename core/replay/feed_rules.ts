@@ -64,12 +64,6 @@ export interface PastEvents {
   hasEvent(eventId: string): boolean;
   /** Returns a relationship after its last event, if it has an upsert. */
   relationship(id: string): PastRelationship | undefined;
-  /**
-   * Returns whether it also knows the events accepted since, whose number is
-   * `held`; the rules then forget them. Called before each event (default: the
-   * rules keep them).
-   */
-  takesOver?(held: number): boolean;
 }
 
 /** The part of a relationship that the rules need. */
@@ -83,7 +77,7 @@ export interface PastRelationship {
 /**
  * Checks one event after the other: issuer, sequence, event_id, and the target
  * of a revoke. It keeps one entry for each event and relationship, not the
- * events, until a {@linkcode PastEvents} takes them over.
+ * events.
  *
  * @example Reject a gap in the sequence
  * ```ts
@@ -162,11 +156,6 @@ export class FeedRules {
    * `revoke_without_upsert` (with `unmatchedRevoke: "reject"`).
    */
   accept(event: SigEvent | UnknownEvent, isVoid = false): Accepted {
-    if (this.#past?.takesOver?.(this.#eventIds.size)) {
-      this.#eventIds.clear();
-      this.#subjects.clear();
-      this.#revoked.clear();
-    }
     this.#checkPlace(event);
     if (isVoid) {
       this.#void.add(event.relationship_id);

@@ -48,16 +48,6 @@ export interface FeedHistory {
   subjectsWarnedAt(sequence: number): readonly string[];
 }
 
-/** A history to which events can be added. */
-export interface GrowingHistory extends FeedHistory {
-  /** Adds the next event; an event that does not apply only adds its time. */
-  add(event: SigEvent | UnknownEvent, applies: boolean): void;
-  /** Adds a void event, which no prefix of {@linkcode prefixAt} ends before. */
-  addVoid(event: SigEvent | UnknownEvent): void;
-  /** Records the subjects of an event with a warning. */
-  warnAt(event: SigEvent | UnknownEvent): void;
-}
-
 /** Distinct identifiers. */
 export interface RelationshipIds extends Iterable<string> {
   /** The number of identifiers. */
@@ -88,7 +78,7 @@ const BEFORE_ALL: Instant = { seconds: -Infinity, nanoseconds: 0 };
 const EMPTY: readonly string[] = /* @__PURE__ */ Object.freeze([]);
 
 /** Builds a {@linkcode FeedHistory} from events. */
-export class HistoryBuilder implements GrowingHistory {
+export class HistoryBuilder implements FeedHistory {
   /** The identifiers of all relationships, by their first events. */
   readonly ids: string[] = [];
   readonly #versions = new Map<string, RelationshipVersion[]>();
@@ -303,7 +293,7 @@ export function countFirst(
  *
  * @throws {SigError} `revoke_without_upsert`
  */
-export function versionAfter(
+function versionAfter(
   before: RelationshipState | undefined,
   event: RelationshipUpsertEvent | RelationshipRevokeEvent,
 ): RelationshipVersion {

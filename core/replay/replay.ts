@@ -1,15 +1,7 @@
 /** Replay of events into a state (docs/protocol.md §4). @module */
 
-import {
-  FeedRules,
-  type ReplayOptions,
-  type RulesStart,
-} from "./feed_rules.ts";
-import {
-  type FeedHistory,
-  type GrowingHistory,
-  HistoryBuilder,
-} from "./history.ts";
+import { FeedRules, type ReplayOptions } from "./feed_rules.ts";
+import { type FeedHistory, HistoryBuilder } from "./history.ts";
 import type {
   RelationshipState,
   SigEvent,
@@ -45,16 +37,6 @@ export interface ReplayStateOptions extends ReplayOptions {
 /** Maximum number of warnings kept; further ones are only counted. */
 const MAX_WARNINGS = 1_000;
 
-/** The state from which to continue another replay. */
-export interface ReplayStart extends RulesStart {
-  /** The history to which events are added; it may lack earlier events. */
-  readonly history: GrowingHistory;
-  /** The warnings so far. */
-  readonly warnings: readonly Warning[];
-  /** The number of warnings that were not kept. */
-  readonly warningsLeftOut: number;
-}
-
 /**
  * A replay in progress, which takes events one by one and does not keep them.
  *
@@ -69,31 +51,17 @@ export interface ReplayStart extends RulesStart {
  */
 export class Replay {
   readonly #rules: FeedRules;
-  readonly #history: GrowingHistory;
-  readonly #warnings: Warning[];
-  #leftOut: number;
+  readonly #history: HistoryBuilder;
+  readonly #warnings: Warning[] = [];
+  #leftOut = 0;
   #voidEvents = 0;
   readonly #isPartial: boolean;
 
-  /** Starts before the first event, or continues another replay. */
-  constructor(options: ReplayStateOptions = {}, start?: ReplayStart) {
-    this.#rules = new FeedRules(options, start);
-    this.#history = start?.history ??
-      new HistoryBuilder(undefined, options.keepOnly);
+  /** Starts before the first event. */
+  constructor(options: ReplayStateOptions = {}) {
+    this.#rules = new FeedRules(options);
+    this.#history = new HistoryBuilder(undefined, options.keepOnly);
     this.#isPartial = options.keepOnly !== undefined;
-    this.#warnings = [...start?.warnings ?? []];
-    this.#leftOut = start?.warningsLeftOut ?? 0;
-  }
-
-  /** Returns the state from which another replay can continue. */
-  checkpoint(): ReplayStart {
-    return {
-      lastSequence: this.#rules.lastSequence,
-      latest: this.#rules.latest,
-      history: this.#history,
-      warnings: [...this.#warnings],
-      warningsLeftOut: this.#leftOut,
-    };
   }
 
   /**
