@@ -6,6 +6,9 @@ import { createSessions } from "./sessions.ts";
 import type { LogoutNotification } from "./session.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
+// promise: An application that does not respond, or a person who ends many sessions,
+//   neither delays nor displaces another's logout notification.
+
 const AUDIENCE = "https://login.example";
 
 /** An outbox of two applications; `broken` ones do not respond. */
