@@ -149,7 +149,9 @@ export const who = sourceCommand({
       type: type ?? null,
       ...askedTime(time),
     };
-    writeActive(call, found, people, { ...read, asked, now });
+    const { name = null } = call.found?.("subject") ?? {};
+    const whose = name ?? subject;
+    writeActive(call, found, people, { ...read, asked, now, whose });
     const words = { subjects, roles: [role], types: [type] };
     writeWarnings(call, neverSeen(read.state, words));
     return 0;
@@ -276,6 +278,8 @@ const CSV_COLUMNS = [
 /** The list of active relationships, and what it is about. */
 interface Report extends Pick<VerifiedIssuer, "issuer" | "feed" | "state"> {
   readonly asked: Asked;
+  /** The person or key asked about, for the heading. */
+  readonly whose?: string | undefined;
   readonly now: Date;
   readonly sha256: string | undefined;
 }
@@ -284,7 +288,7 @@ function writeActive(
   call: Call<ReportValues>,
   all: ReturnType<typeof listActive>,
   people: People,
-  { asked, feed, issuer, now, sha256, state }: Report,
+  { asked, feed, issuer, now, sha256, state, whose }: Report,
 ): void {
   const { io, ownFormat } = call;
   const linked = people.linked((subject) => personOf(state, subject));
@@ -322,7 +326,9 @@ function writeActive(
     each.effective_status,
     each.relationship_id,
   ]);
-  const title = `Active relationships of ${issuer}${describeAsked(asked, now)}`;
+  const title = `Active relationships of ${issuer}${
+    describeAsked({ ...asked, whose }, now)
+  }`;
   if (ownFormat === "html") {
     return io.stdout(pageOf({
       title,
@@ -340,11 +346,11 @@ function writeActive(
 
 /** Returns the question as the end of a heading. */
 function describeAsked(
-  { as_of, at, role, subject, type, until }: Asked,
+  { as_of, at, role, type, until, whose }: Asked & Pick<Report, "whose">,
   now: Date,
 ): string {
   const words = [
-    subject === undefined ? "" : `of ${subject}`,
+    whose === undefined ? "" : `of ${whose}`,
     role === null ? "" : `with role ${role}`,
     type === null ? "" : `of type ${type}`,
     until === undefined ? "" : `that end by ${toSecond(until)}`,
