@@ -61,6 +61,8 @@ export interface DatedChange {
   readonly effective_at: string | null;
   /** Whether the end is before the event's own `issued_at`. */
   readonly backdated: boolean;
+  /** Only of a void event, which changed nothing (docs/protocol.md §14.2). */
+  readonly void?: true;
 }
 
 /** A relationship after its latest event. */
@@ -94,8 +96,9 @@ export class ChangeList {
    * starts and ends of validity since the previous event of the relationship.
    */
   add(
-    { event, kid }: Pick<VerifiedEvent, "event" | "kid">,
+    { event, kid, isVoid }: Pick<VerifiedEvent, "event" | "kid" | "isVoid">,
   ): readonly DatedChange[] {
+    if (isVoid) return [this.#voidChange({ event, kid })];
     const knownAt = laterOf(event.issued_at, this.#known);
     this.#known = knownAt;
     const before = this.#latest.get(event.relationship_id);
@@ -158,6 +161,31 @@ export class ChangeList {
       });
     }
     return [...changes, change];
+  }
+
+  /** An event that changed nothing, also not the time that is known. */
+  #voidChange(
+    { event, kid }: Pick<VerifiedEvent, "event" | "kid">,
+  ): DatedChange {
+    const { event_id, issued_at, relationship_id, sequence, subject } = event;
+    const before = this.#latest.get(relationship_id);
+    const grant = before === undefined || before.isRevoked
+      ? null
+      : before.grant;
+    return {
+      at: issued_at,
+      known_at: this.#known ?? issued_at,
+      kind: "recorded",
+      cause: "event",
+      ...{ subject, relationship_id, before: grant, after: grant },
+      ...rolesOf(grant, grant),
+      ...{ sequence, event_id, kid },
+      reason_code: isRevoke(event) ? event.reason_code : null,
+      reason: null,
+      effective_at: isRevoke(event) ? event.effective_at : null,
+      backdated: false,
+      void: true,
+    };
   }
 
   /** Returns starts and ends of validity after the last event until `until`. */

@@ -251,6 +251,7 @@ function evidenceText({ evidence }: AuditEntry): string {
 function noteOf(entry: DatedChange): string {
   const { cause, reason, reason_code, effective_at, backdated } = entry;
   return [
+    entry.void ? "void: its key had ended" : "",
     cause === "valid_from" ? "began by itself" : "",
     cause === "valid_until" ? "ended by itself" : "",
     reason_code ?? "",

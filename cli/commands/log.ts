@@ -67,7 +67,10 @@ export const log = sourceCommand({
       plain: verifyIssuer,
       onEvent,
     });
-    function onEvent({ event, kid }: Pick<VerifiedEvent, "event" | "kid">) {
+    function onEvent(
+      verified: Pick<VerifiedEvent, "event" | "kid" | "isVoid">,
+    ) {
+      const { event, isVoid } = verified;
       // The feed is read again if keys or the store changed meanwhile.
       if (event.sequence === 1) {
         events = [];
@@ -75,7 +78,8 @@ export const log = sourceCommand({
       }
       // The last change is the event's; the earlier ones are starts and ends of
       // validity.
-      const effect = changes.add({ event, kid }).at(-1)?.kind ?? "";
+      const change = changes.add(verified).at(-1);
+      const effect = isVoid ? VOID : change?.kind ?? "";
       if (isAbout?.(event.subject) === false) return;
       found.subjects.add(event.subject);
       if (id !== undefined && event.relationship_id !== id) return;
@@ -97,7 +101,7 @@ export const log = sourceCommand({
       { from: seen + 1, intervalMs },
       (watched) => {
         events = [];
-        onEvent(watched);
+        onEvent({ ...watched, isVoid: watched.void === true });
         writeEvents(call, events, people);
         return true;
       },
@@ -140,7 +144,11 @@ function writeEvents(
   people: People,
 ): void {
   if (call.format === "json") {
-    const lines = events.map(([event]) => `${safe(JSON.stringify(event))}\n`);
+    const lines = events.map(([event, effect]) => {
+      // Wins over a member of that name in the event.
+      const shown = effect === VOID ? { ...event, void: true } : event;
+      return `${safe(JSON.stringify(shown))}\n`;
+    });
     if (lines.length > 0) call.io.stdout(lines.join(""));
     return;
   }
@@ -156,6 +164,9 @@ function writeEvents(
   ]);
   writeTable(call, COLUMNS, rows);
 }
+
+/** The effect of an event whose key had ended. */
+const VOID = "void";
 
 /** The columns, without titles. */
 const COLUMNS: readonly TableColumn[] = [

@@ -39,6 +39,11 @@ test("a stolen key ends after its last good event, and readers of v0.1 get the s
   });
   await of.says(`${MAY} ${MALLORY}`, { code: 1, out: "no_relationship" });
   await of.says(`${MAY} ${ALICE}`, { code: 0 });
+  const shown = (await of.ok("log $D/acme --format json --from 4"))
+    .trim().split("\n").map((line) => JSON.parse(line).void);
+  assertEquals(shown.slice(0, 3), [true, true, undefined]);
+  await of.says("log $D/acme", { out: "  void  " });
+  await of.says("audit $D/acme", { out: "void: its key had ended" });
   // A reader of v0.1 does not know the member.
   await of.edit("acme/.well-known/sig.json", (metadata) => {
     delete metadata.recovery;

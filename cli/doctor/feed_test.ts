@@ -45,7 +45,7 @@ Deno.test("long texts and role lists take linear time", () => {
   const list = new ChangeList();
   const [, second] = ([[1, 0], [2, 1]] as const).flatMap(([sequence, from]) => {
     const event = upsert({ sequence, roles: roles(from) });
-    return list.add({ event, kid: "k1" });
+    return list.add({ event, kid: "k1", isVoid: false });
   });
   assertEquals(second?.roles_gained, ["r200000"]);
   assertEquals(second?.roles_lost, ["r0"]);

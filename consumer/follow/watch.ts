@@ -77,6 +77,8 @@ export interface WatchedEvent {
   readonly event: SigEvent | UnknownEvent;
   /** The kid of the key that signed the event. */
   readonly kid: string;
+  /** Only of an event that is not applied, because its key had ended. */
+  readonly void?: true;
 }
 
 const DEFAULT_INTERVAL_MS = 30_000;
@@ -141,9 +143,10 @@ export async function* watchIssuer(
     } else {
       failures = 0;
       if (cursor.at === undefined) await cursor.move(found.start);
-      for (const { event, kid } of found.events) {
+      for (const { event, kid, isVoid } of found.events) {
         const { sequence, event_id } = event;
-        yield { sequence, event_id, event, kid };
+        const marked = isVoid ? { void: true as const } : {};
+        yield { sequence, event_id, event, kid, ...marked };
         await cursor.move(found.after(event));
         if (signal?.aborted) return;
       }
