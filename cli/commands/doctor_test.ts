@@ -17,7 +17,25 @@ const KEY = "keys/acme.example/orgsign-1.jwk";
 
 test("doctor reports nothing about a new issuer", async (workspace) => {
   assertEquals(await doctor(workspace), { code: 0, found: [] });
+  assertStringIncludes(
+    await workspace.ok("doctor $D/acme"),
+    "no_recovery_key",
+  );
+  await workspace.ok("recovery create --dir $D/acme --out $D/recovery.jwk");
   assertEquals(await workspace.ok("doctor $D/acme"), "healthy\n");
+});
+
+test("doctor finds a recovery key in the key store, and a faulty statement", async (workspace) => {
+  await workspace.ok("recovery create --dir $D/acme --out $D/recovery.jwk");
+  await workspace.copy("recovery.jwk", "keys/acme.example/spare.jwk");
+  const [stored] = (await doctor(workspace)).found;
+  assertEquals(stored, ["recovery_key_stored_here", "error"]);
+  await workspace.edit(
+    "acme/.well-known/sig.json",
+    ({ recovery }) => recovery.statements.push("e30.e30.e30"),
+  );
+  const { code, found } = await doctor(workspace);
+  assertEquals([code, found], [1, [["recovery_faulty", "error"]]]);
 });
 
 /** The cause of a finding: commands, or a change of the files. */

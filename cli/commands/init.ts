@@ -94,7 +94,8 @@ export const init = typedCommand({
           `Serve: sig export ${EXPORTS} --dir ${folder}\n` +
           `Next: list your people in people.csv (person,name,type,roles), then\n` +
           `  sig plan --dir ${folder} --from people.csv\n` +
-          `  sig invite --dir ${folder} --from people.csv --out invitations\n`,
+          `  sig invite --dir ${folder} --from people.csv --out invitations\n` +
+          `Before a key is stolen or lost: sig recovery create --dir ${folder}\n`,
       );
       return 0;
     } finally {

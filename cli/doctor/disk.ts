@@ -1,5 +1,8 @@
 /** Permissions on the machine that signs. @module */
 
+import { parseJson } from "@sig/core";
+import { isObject, isString } from "@sig/core/internal";
+import type { Recovery } from "@sig/jose/recovery";
 import type { Io } from "../terminal/io.ts";
 import { hasKeyStore, keyStoreDir } from "../issue/private_key.ts";
 import type { FindingTable } from "./finding.ts";
@@ -29,6 +32,10 @@ interface ExaminedDisk {
   readonly modes: ReadonlyMap<string, number>;
   /** Paths in the key store, and the key file of `SIG_KEY_FILE`. */
   readonly keys: readonly string[];
+  /** The files beside them that have a recovery key of the issuer. */
+  readonly recoveryKeys: readonly string[];
+  /** Whether the issuer has published a commitment to a recovery key. */
+  readonly hasRecovery: boolean;
 }
 
 /** Reads the permission bits of an issuer's files and keys. */
@@ -37,15 +44,64 @@ export async function readDisk(
   dir: string,
   issuer: string,
   kids: readonly string[],
+  recovery: Recovery | undefined,
 ): Promise<ExaminedDisk> {
   const keys = keyPaths(io, issuer, kids);
+  const store = hasKeyStore(io) ? keyStoreDir(io) : undefined;
+  const folders = [dir, `${dir}/.sig`, `${dir}/.well-known`];
+  if (store !== undefined) {
+    const host = decodeURIComponent(issuer.slice("did:web:".length));
+    folders.push(store, `${store}/${host}`);
+  }
+  const recoveryKeys = recovery === undefined
+    ? []
+    : await findRecoveryKeys(io, folders, recovery);
   const published = PUBLISHED.map((place) => `${dir}/${place}`);
   const modes = new Map<string, number>();
   for (const path of [`${dir}/.sig`, ...published, ...keys]) {
     const mode = await io.fileMode(path);
     if (mode !== null) modes.set(path, mode);
   }
-  return { dir, modes, keys };
+  const hasRecovery = recovery !== undefined;
+  return { dir, modes, keys, recoveryKeys, hasRecovery };
+}
+
+/** Maximum size of a file that may be a key. */
+const MAX_KEY_BYTES = 16 * 1024;
+
+/** Finds private recovery keys that are not encrypted. */
+async function findRecoveryKeys(
+  io: Io,
+  folders: readonly string[],
+  { member, statements }: Recovery,
+): Promise<readonly string[]> {
+  const { commitmentTo } = await import("@sig/jose/recovery");
+  const known = new Set([
+    member.commitment,
+    ...statements.map(({ next }) => next),
+  ]);
+  const found: string[] = [];
+  for (const folder of folders) {
+    for (const name of await io.listFiles(folder)) {
+      const path = `${folder}/${name}`;
+      const bytes = await io.readFile(path, MAX_KEY_BYTES).catch(() => null);
+      const x = bytes === null ? undefined : privateX(bytes);
+      if (x !== undefined && known.has(commitmentTo(x))) found.push(path);
+    }
+  }
+  return found;
+}
+
+/** Returns `x` of a private JWK; undefined for any other file. */
+function privateX(bytes: Uint8Array): string | undefined {
+  try {
+    const value = parseJson(bytes);
+    return isObject(value) && isString(value.d) && isString(value.x)
+      ? value.x
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the key file of `SIG_KEY_FILE`, and those of the key store. */
@@ -101,6 +157,22 @@ export const DISK_FINDINGS = {
         `chmod -R a+rX ${dir}/.well-known`,
       ]];
     },
+  },
+  no_recovery_key: {
+    severity: "info",
+    when: "The issuer has no recovery key",
+    why: "A stolen signing key can't be ended, and a lost one stops readers",
+    mend: "sig recovery create, and keep the key offline",
+    find: ({ dir, hasRecovery }) =>
+      hasRecovery ? [] : [["there is no recovery key", dir]],
+  },
+  recovery_key_stored_here: {
+    severity: "error",
+    when: "A recovery key is in the issuer's directory or in the key store",
+    why: "A thief of the signing key gets it too, and ends your keys",
+    mend: "Move it to a medium that is kept offline",
+    find: ({ recoveryKeys }) =>
+      recoveryKeys.map((path) => ["a recovery key is kept here", path]),
   },
   key_open_to_others: {
     severity: "error",

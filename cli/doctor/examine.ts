@@ -103,7 +103,13 @@ async function examineAround(
   const proofs = await readProofs(location, loaded, about, requests);
   if (proofs !== undefined) findings.push(...judge(PROOF_FINDINGS, proofs));
   if (source.kind === "directory") {
-    const disk = await readDisk(call.io, source.path, issuer, documents.kids);
+    const disk = await readDisk(
+      call.io,
+      source.path,
+      issuer,
+      documents.kids,
+      loaded.recovery,
+    );
     findings.push(...judge(DISK_FINDINGS, disk));
     const people = await readDirectoryPeople(call.io, source.path, state);
     findings.push(...judge(PEOPLE_FINDINGS, people));

@@ -305,6 +305,17 @@ export const REFUSED_FINDINGS = {
     mend: "Let the server and each proxy speak HTTP/1.1 and send the length",
     find: refused("unframed"),
   },
+  recovery_faulty: {
+    severity: "error",
+    when:
+      "The member `recovery` of `sig.json` is faulty, or the keys or the feed contradict its statements",
+    why: NO_ANSWER,
+    mend: "Publish the correct sig.json, jwks.json and feed again",
+    find: ({ code, message }) =>
+      code === "invalid_recovery" || code === "recovery_contradicted"
+        ? [[message, "sig.json"]]
+        : [],
+  },
 } as const satisfies FindingTable<SigError>;
 
 function refused(kind: string): (error: SigError) => readonly Found[] {

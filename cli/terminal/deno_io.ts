@@ -36,6 +36,14 @@ export function createDenoIo(): Io {
     connectSocket,
     appendFile: (path, text) => writeFile(path, text, { mode: 0o600 }),
     absolutePath,
+    async listFiles(path) {
+      try {
+        const entries = await Array.fromAsync(Deno.readDir(path));
+        return entries.flatMap(({ isFile, name }) => isFile ? [name] : []);
+      } catch {
+        return [];
+      }
+    },
     exists: (path) => {
       try {
         Deno.statSync(path);

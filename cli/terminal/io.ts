@@ -32,6 +32,8 @@ export interface Io extends ProcessIo {
   deadline(ms: number): AbortSignal;
   /** Appends to a file, which it creates (0600); rejects: `write_failed`. */
   appendFile(path: string, text: string): Promise<void>;
+  /** Returns the names of the files in a folder; none if it can't be read. */
+  listFiles(path: string): Promise<readonly string[]>;
   /** Whether a path exists. */
   exists(path: string): boolean;
   /** Asks for confirmation on the terminal; false without a terminal. */

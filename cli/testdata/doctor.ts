@@ -35,5 +35,7 @@ export function shortened(stdout: string): readonly (readonly string[])[] {
       assertEquals(typeof text === "string" && text !== "", true, found.code);
     }
   }
-  return findings.map(({ code, severity }) => [code, severity]);
+  // Only the tests about recovery have an issuer with a recovery key.
+  return findings.filter(({ code }) => code !== "no_recovery_key")
+    .map(({ code, severity }) => [code, severity]);
 }
