@@ -29,8 +29,13 @@ function command(args: readonly string[], cwd: string): Deno.Command {
       ...["--config", `${ROOT}deno.json`, CLI, ...args],
     ],
     cwd,
-    // Keys and pin store are in the temporary folder.
-    env: { XDG_DATA_HOME: cwd, SIG_KEYS_DIR: `${cwd}/keys`, NO_COLOR: "1" },
+    // Keys, pin store and copies of feeds are in the temporary folder.
+    env: {
+      XDG_DATA_HOME: cwd,
+      XDG_CACHE_HOME: cwd,
+      SIG_KEYS_DIR: `${cwd}/keys`,
+      NO_COLOR: "1",
+    },
     stdout: "piped",
     stderr: "piped",
   });

@@ -363,18 +363,22 @@ export async function refreshIssuer(
     const start = { pin, copy, repeatedAt };
     const location = issuer.takeLocation();
     const read = await readFeed(location, start, options);
-    using mirror = read.mirror;
-    issuer.repeatedAt = read.repeatedAt;
-    const { found } = read;
-    if (found.kind === "feed" && keepOnly === undefined) {
-      issuer.copy = found.copy;
+    // Not `using`, which Node 22 lacks.
+    try {
+      issuer.repeatedAt = read.repeatedAt;
+      const { found } = read;
+      if (found.kind === "feed" && keepOnly === undefined) {
+        issuer.copy = found.copy;
+      }
+      const after = await settle(issuer, before, found, now);
+      if (after === undefined) return undefined;
+      if (found.kind !== "feed") throw found.error;
+      read.mirror?.keep();
+      const state = found.copy;
+      return { observation: shown(keeper, after.pin, state), copy: state };
+    } finally {
+      read.mirror?.close();
     }
-    const after = await settle(issuer, before, found, now);
-    if (after === undefined) return undefined;
-    if (found.kind !== "feed") throw found.error;
-    mirror?.keep();
-    const state = found.copy;
-    return { observation: shown(keeper, after.pin, state), copy: state };
   });
 }
 
