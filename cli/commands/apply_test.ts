@@ -349,6 +349,45 @@ test("in a CSV cell, ; and , separate roles; in JSON, plan and apply warn once a
   );
 });
 
+test("apply --prune states the reason code that it publishes, also from a saved plan, which keeps persons and names", async (workspace) => {
+  const prune = "--prune --reason-code employment_ended";
+  await list(
+    workspace,
+    "person,name,subject,type\n7,Eve Roe,did:web:eve.example,advisor\n",
+  );
+  assertStringIncludes(
+    (await workspace.sig(`${PLAN} ${prune} --out $D/plan.json`)).stdout,
+    "    reason_code       employment_ended\n",
+  );
+  const said = await workspace.says(`${SAVED} --yes`);
+  assertStringIncludes(
+    said.stdout,
+    "Ends 1 relationship with the reason code employment_ended.\nAppended 2 events",
+  );
+  const [event] = (await workspace.events()).slice(-1);
+  assertEquals(event.reason_code, "employment_ended");
+  assertEquals(
+    await workspace.read("acme/.sig/people.csv"),
+    "subject,person,name\ndid:web:eve.example,7,Eve Roe\n",
+  );
+  assert(!(await workspace.read(FEED)).includes("Eve"));
+  await workspace.refused(`${APPLY} --prune --yes`, [
+    "--prune needs --reason-code, which is published",
+    "--reason-code",
+  ]);
+});
+
+test("a list of people without keys is no error, and has no changes", async (workspace) => {
+  await list(workspace, "person,name,type,roles\n7,Eve Roe,advisor,ship\n");
+  const plan = await workspace.json(PLAN);
+  assertEquals([plan.changes, plan.waiting], [
+    [],
+    [{ person: "7", name: "Eve Roe", row: 2 }],
+  ]);
+  await workspace.says(PLAN, { out: "Waits for a key: Eve Roe (row 2).\n" });
+  await workspace.says(`${APPLY} --yes`, { out: NOTHING });
+});
+
 test("plan shows the names of a list, and only apply saves them", async (workspace) => {
   await list(
     workspace,

@@ -99,14 +99,18 @@ test("enrol gives another key the person's current type, roles and dates", async
   await workspace.ok(
     `set --dir $D/acme --subject ${ALICE} --remove-role review --valid-until 2027-06-30`,
   );
-  assertRan(await enrolled(workspace, answer, "--yes"), {
+  const ran = await enrolled(workspace, answer, "--yes");
+  // The new key begins now.
+  const { valid_from } = (await workspace.events()).at(-1);
+  assertEquals(valid_from.slice(0, 10), "2026-01-01");
+  assertRan(ran, {
     stderr: `published by did:web:acme.example
 invitation   signed by key orgsign-1
 subject      ${answer.subject}
 new key of   ${ALICE}
 as           employee
 roles        deploy
-valid        from 2026-01-01T00:00:17Z until 2027-07-01T00:00:00Z (through 2027-06-30)
+valid        from ${valid_from} until 2027-07-01T00:00:00Z (through 2027-06-30)
 `,
   });
   const given = ["employee", "deploy", "2027-07-01T00:00:00Z"];

@@ -95,6 +95,7 @@ export const invite = typedCommand({
     the folder of --out, with links.csv (person, name, link) for a mail merge.
     People whose invitation is still open get none.`,
   flags: FLAGS,
+  subjects: "each",
   examples: [
     'sig invite --dir acme.example --type employee --role deploy --for "Alice Doe" --out alice.invitation',
     "sig invite --dir acme.example --from people.csv --out invitations --page https://login.acme.example",

@@ -1,9 +1,11 @@
 import {
+  isDid,
   REASON_CODES,
   RELATIONSHIP_TYPES,
   type RelationshipType,
   type SigError,
 } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { Issuer, Plan, PlannedChange, PublishedState } from "@sig/issuer";
 import type { PersonKey } from "@sig/issuer/people";
 import {
@@ -83,7 +85,9 @@ export const plan = typedCommand({
     const { plan: made, state } = await makePlan(call, planner, issuer, now);
     const out = call.flags.out;
     if (out !== undefined) {
-      const text = JSON.stringify(made, null, 2);
+      // Persons and names are for the people file, and stay on this machine.
+      const saved = { ...made, people: planner.keys };
+      const text = JSON.stringify(saved, null, 2);
       await call.io.createPrivateFile(out, `${text}\n`);
     }
     const doubts = doubtsAboutPlan(made, state, now);
@@ -167,7 +171,7 @@ export const apply = typedCommand({
           hint: "Look at sig plan, then add --yes.",
         },
         remarks: {
-          text: canAsk(call) ? "" : remarksOn(plan),
+          text: (canAsk(call) ? "" : remarksOn(plan)) + endingsOf(plan),
           members: { unlisted: plan.unlisted },
         },
         afterwards: () => savePeopleFile(call, call.flags.dir, planner.keys),
@@ -179,6 +183,16 @@ export const apply = typedCommand({
 /** Returns whether a change ends what the list does not have. */
 function isPruned({ action, reason_code, row }: PlannedChange): boolean {
   return action === "revoke" && row === null && reason_code === undefined;
+}
+
+/** Returns what --prune published, as a line. */
+function endingsOf({ changes, reason_code }: Plan): string {
+  const { length } = changes.filter(isPruned);
+  return length === 0
+    ? ""
+    : `Ends ${
+      counted(length, "relationship")
+    } with the reason code ${reason_code}.\n`;
 }
 
 function reasonMissing(): SigError {
@@ -270,11 +284,25 @@ async function readSavedPlan(
     hint: "sig plan --out writes a plan; a list is given with --from.",
   });
   return {
-    keys: [],
+    keys: keysOf(value),
     needsPeople: false,
     async planOf(state, now) {
       const { readPlan } = await import("@sig/issuer/internal");
       return readPlan(value, state, now);
     },
   };
+}
+
+/** Returns the keys of a saved plan for the people file. */
+function keysOf(plan: unknown): readonly PersonKey[] {
+  const keys = isObject(plan) && Array.isArray(plan.people) ? plan.people : [];
+  const text = (value: unknown) =>
+    typeof value === "string" && value !== "" ? value : undefined;
+  return keys.flatMap((key: unknown) => {
+    const { name, person, subject } = isObject(key) ? key : {};
+    const did = text(subject);
+    return did === undefined || !isDid(did)
+      ? []
+      : [{ subject: did, person: text(person), name: text(name) }];
+  });
 }

@@ -9,7 +9,7 @@ import {
   withReadmission,
   withStart,
 } from "./planned_change.ts";
-import type { Plan } from "./plan_changes.ts";
+import type { Plan, UnlistedPerson } from "./plan_changes.ts";
 import {
   changedMembers,
   PLANNED_MEMBERS,
@@ -49,7 +49,8 @@ export function readPlan(
   const { last_sequence, feed_sha256 } = state;
   if (plan.changes.every((change) => isDone(change, state, history))) {
     const based_on = { last_sequence, feed_sha256 };
-    return { ...plan, based_on, changes: [], unchanged: 0, unmanaged: 0 };
+    const nothing = { changes: [], unchanged: 0, unmanaged: 0, unlisted: [] };
+    return { ...plan, based_on, ...nothing };
   }
   if (
     plan.based_on.last_sequence !== last_sequence ||
@@ -139,8 +140,17 @@ function recomputedPlan(plan: Plan): Plan {
       ? { reason_code: plan.reason_code }
       : {}),
     waiting: [],
-    unlisted: [],
+    unlisted: (Array.isArray(plan.unlisted) ? plan.unlisted : [])
+      .filter(isUnlisted),
   };
+}
+
+function isUnlisted(value: unknown): value is UnlistedPerson {
+  return isObject(value) && typeof value.subject === "string" &&
+    Array.isArray(value.roles) &&
+    [value.person, value.name].every((each) =>
+      each === null || typeof each === "string"
+    );
 }
 
 function isReasonCode(value: unknown): value is ReasonCode {
