@@ -34,7 +34,15 @@ import {
   readRecoveryKey,
   requireElsewhere,
 } from "../issue/recovery_key.ts";
-import { counted, safe, warn, writeResult } from "../output/write.ts";
+import {
+  counted,
+  safe,
+  warn,
+  writeJson,
+  writeResult,
+} from "../output/write.ts";
+import { writeTable } from "../output/table.ts";
+import type { DrillQuestion } from "../issue/drill.ts";
 
 const PASSPHRASE_FLAG = {
   "passphrase-file": optional(
@@ -148,6 +156,7 @@ const RECOVER_FLAGS = {
   "confirm-losses": optional(people, "this many people lose access"),
   "confirm-grants": optional(people, "this many people gain access"),
   yes: toggle("do not ask; required without a terminal"),
+  drill: toggle("rehearse on a copy, and change nothing"),
 };
 
 /** The call of `sig recover`. */
@@ -156,11 +165,12 @@ export type RecoverCall = Call<Values<typeof RECOVER_FLAGS>>;
 /** `sig recover` */
 export const recover = typedCommand({
   description:
-    "Ends stolen and lost signing keys with the recovery key: events that a stolen\nkey signed later become void for readers of this project, and corrective events\nbring all others to the same state. Readers that remember the issuer accept the\nnew key without an acknowledgement. Repeat the command if it was interrupted.",
+    "Ends stolen and lost signing keys with the recovery key: events that a stolen\nkey signed later become void for readers of this project, and corrective events\nbring all others to the same state. Readers that remember the issuer accept the\nnew key without an acknowledgement. Repeat the command if it was interrupted.\nWith --drill, it does the same on a copy with throwaway keys, and shows what four\nreaders say before it, after the statement alone, and after it.",
   flags: RECOVER_FLAGS,
   examples: [
     "sig recover --dir acme.example --recovery-key /media/usb/recovery-1.jwk --next /media/usb/recovery-2.jwk --stolen orgsign-1=41",
     "sig recover --dir acme.example --recovery-key recovery-1.jwk --next recovery-2.jwk --lost orgsign-1",
+    "sig recover --dir acme.example --recovery-key recovery-1.jwk --lost orgsign-1 --drill",
   ],
   async run(call) {
     const { against, dir } = call.flags;
@@ -188,10 +198,13 @@ export const recover = typedCommand({
       again: call.flags.again,
     };
     // A new key is made last: a refused recovery writes no file.
-    const known = await knownNextKey(call);
+    const known = call.flags.drill ? undefined : await knownNextKey(call);
     const probe = { ...ends, next: known ?? PLACEHOLDER };
     const stolen = await stolenKeys(call, issuer, probe);
     const plan = await issuer.planRecovery({ ...probe, stolen });
+    if (call.flags.drill) {
+      return await drill(call, { ...probe, stolen }, plan);
+    }
     await confirm(call, issuer, plan);
     const passphrase = await passphraseOf(call);
     const next = known ??
@@ -306,8 +319,8 @@ async function confirm(
         `key ${kid} ends after event ${last_sequence} (${reason})`
       ),
       ...plan.voids.map(({ event }) => `void: ${describe(event)}`),
-      ...gained.map((each) => `gains access: ${each}`),
-      ...lost.map((each) => `loses access: ${each}`),
+      ...gained.map((each) => `gains access: ${describeAccess(each)}`),
+      ...lost.map((each) => `loses access: ${describeAccess(each)}`),
       ...plan.drafts.map(({ draft }) =>
         `corrective: ${draft.event_type} ${draft.relationship_id}`
       ),
@@ -349,7 +362,10 @@ export async function accessOf(
         validityAt(each, now) === "active";
       if (!isInForce) continue;
       const own = roles.get(each.subject) ?? new Set();
-      const named = [each.relationship_type, ...each.roles];
+      const named = [
+        `relationship=${each.relationship_type}`,
+        ...each.roles.map((role) => `role=${role}`),
+      ];
       roles.set(each.subject, own.union(new Set<string>(named)));
     }
     return roles;
@@ -358,7 +374,7 @@ export async function accessOf(
   const more = (a: typeof old, b: typeof old) =>
     [...a].flatMap(([subject, roles]) => {
       const added = roles.difference(b.get(subject) ?? new Set());
-      return added.size === 0 ? [] : [`${subject} ${[...added].join(" ")}`];
+      return added.size === 0 ? [] : [{ subject, require: [...added] }];
     });
   return { gained: more(fresh, old), lost: more(old, fresh) };
 }
@@ -378,4 +394,53 @@ async function knownNextKey(call: RecoverCall): Promise<string | undefined> {
   }
   const key = await readRecoveryKey(call, next!, await passphraseOf(call));
   return key.publicJwk.x;
+}
+
+function describeAccess({ subject, require }: DrillQuestion): string {
+  const words = require.map((each) => each.replace(/^[a-z]+=/, ""));
+  return `${subject} ${words.join(" ")}`;
+}
+
+/** Rehearses the recovery, and shows what readers say of affected people. */
+async function drill(
+  call: RecoverCall,
+  request: RecoveryRequest,
+  plan: RecoveryPlan,
+): Promise<number> {
+  if (plan.isPublished) {
+    throw usageError("the recovery key has been used; rehearse with the next");
+  }
+  const { createFileStore } = await import("@sig/issuer");
+  const { fileKeys } = await import("../issue/open_issuer.ts");
+  const { rehearse } = await import("../issue/drill.ts");
+  const { gained, lost } = await accessOf(call, plan);
+  const store = createFileStore(call.flags.dir);
+  try {
+    const said = await rehearse({
+      ...{ store, request, plan, keys: fileKeys(call), now: call.io.now() },
+      questions: [...gained, ...lost],
+    });
+    if (call.format === "json") {
+      const voids = plan.voids.map(({ event }) => event.sequence);
+      writeJson(call.io, { drill: true, void: voids, readers: said });
+      return 0;
+    }
+    call.io.stdout(
+      `Drill: the recovery key fits; ${
+        counted(plan.voids.length, "event")
+      } would be void, ${counted(plan.drafts.length, "corrective event")}\n`,
+    );
+    writeTable(
+      call,
+      ["subject", "reader", "before", "statement", "after"]
+        .map((title) => ({ title })),
+      said.map((
+        { subject, reader, before, between, after },
+      ) => [subject, reader, before, between, after]),
+    );
+    call.io.stdout("Nothing was changed\n");
+    return 0;
+  } finally {
+    await store.close();
+  }
 }

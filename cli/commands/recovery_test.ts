@@ -162,3 +162,34 @@ test("recovery keys may be encrypted, and a void event may be appended again", a
   await of.says(`${MAY} ${ALICE}`, { code: 1, out: "revoked" });
   assert((await of.read("recovery-2.jwk")).startsWith("age-encryption.org/"));
 });
+
+test("a drill shows what four readers say, and changes nothing", async (of) => {
+  await of.ok(CREATE);
+  const good = await steal(of);
+  const before = await of.snapshot();
+  const drill =
+    `recover --dir $D/acme --recovery-key $D/recovery-1.jwk --stolen orgsign-1=${good} --drill`;
+  const { readers } = await of.json(drill);
+  const said = (subject: string) =>
+    readers.filter((each: { subject: string }) => each.subject === subject)
+      .map(({ reader, before, between, after }: Record<string, string>) =>
+        [reader, before, between, after].join(" ")
+      );
+  assertEquals(said(MALLORY), [
+    "first look allow deny deny",
+    "by feed allow deny deny",
+    "by proof allow deny deny",
+    "v0.1 allow allow deny",
+  ]);
+  assertEquals(said(ALICE), [
+    "first look deny allow allow",
+    "by feed deny allow allow",
+    "by proof deny allow allow",
+    "v0.1 deny deny allow",
+  ]);
+  await of.says(drill, {
+    out: ["Drill: the recovery key fits", "Nothing was"],
+  });
+  assertEquals(await of.snapshot(), before);
+  await of.refused(drill.replace("recovery-1", "other"), "source_not_found");
+});
