@@ -21,7 +21,7 @@ export {
   type NotInside,
   openInside,
 } from "./read/open_inside.ts";
-export { documentAtHand, readAll } from "./read/reader.ts";
+export { documentFromBytes, readAll } from "./read/reader.ts";
 export {
   IssuerName,
   locateIssuer,

@@ -50,7 +50,7 @@ export type { ProofPolicy } from "./proofs/proof_policy.ts";
 export type {
   ObservedIssuer,
   ObserveOptions,
-  StatePart,
+  StateScope,
   WaitFor,
 } from "./follow/bounds.ts";
 export type { WaitingLimits } from "./follow/shared_refresh.ts";

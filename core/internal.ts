@@ -8,8 +8,8 @@ export { allowedSeconds, type SecondsRange } from "./ask/allowed_seconds.ts";
 export type { AnswerLimits } from "./ask/answer.ts";
 export { checkSteps, type CheckStepsOptions } from "./ask/check.ts";
 export {
-  type StatePart,
-  type StatePartOptions,
+  type StatePage,
+  type StatePageOptions,
   walkState,
 } from "./ask/dump_state.ts";
 export {

@@ -67,6 +67,7 @@ export type {
 } from "./documents/signing_key.ts";
 export { enrolmentDraft } from "./enrolment.ts";
 export {
+  type EventIndex,
   type FeedHead,
   FeedIndex,
   type IndexedEvent,

@@ -23,7 +23,7 @@ import {
 } from "./append/append_batch.ts";
 import { type BackupKeys, type IssuerBackup, readBackup } from "./backup.ts";
 import { recoverFeed, type RecoveryNotice } from "./append/recover_feed.ts";
-import { type FeedIndex, IndexError } from "./index/feed_index.ts";
+import { type EventIndex, IndexError } from "./index/feed_index.ts";
 import {
   documentsRevision,
   type IssuerDocuments,
@@ -210,7 +210,7 @@ const MAX_ATTEMPTS = 4;
 /** Work on a recovered feed, with an index whose head is the feed's end. */
 type FeedWork<T> = (
   feed: OpenFeed,
-  index: FeedIndex,
+  index: EventIndex,
   documents: IssuerDocuments,
 ) => T | Promise<T>;
 
@@ -848,7 +848,7 @@ function proofsBehind(error: unknown): readonly Warning[] {
 }
 
 /** The events are already durable: an index that fails is only behind. */
-function flushIndex(index: FeedIndex, most: number): void {
+function flushIndex(index: EventIndex, most: number): void {
   if (index.pending < most) return;
   try {
     index.flush();

@@ -20,7 +20,7 @@ export type WaitFor = <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
 export const runImmediately: WaitFor = (_issuer, work) => work();
 
 /** The part of a state that a question needs. */
-export interface StatePart {
+export interface StateScope {
   /** The subjects (default: all). */
   readonly subjects?: readonly string[] | undefined;
   /** The past time or sequence whose knowledge applies. */
@@ -32,7 +32,7 @@ export interface StatePart {
 }
 
 /** Requirements for the state that an answer is made from. */
-export interface ObserveOptions extends StatePart {
+export interface ObserveOptions extends StateScope {
   /**
    * Maximum age of the state in milliseconds, when the question arrives. Can
    * only lower the consumer's own `maxAgeMs`; 0 forces a refresh.

@@ -20,7 +20,7 @@ import {
 } from "../memory/transitions.ts";
 import { requirePolicy } from "../proofs/proof_policy.ts";
 import {
-  documentAtHand,
+  documentFromBytes,
   type DocumentReader,
   type OpenOptions,
 } from "../read/reader.ts";
@@ -29,7 +29,7 @@ import {
   feedStale,
   requireReached,
   runImmediately,
-  type StatePart,
+  type StateScope,
   type WaitFor,
 } from "./bounds.ts";
 import { isUnreachable } from "./back_off.ts";
@@ -72,7 +72,7 @@ export interface Observing extends Omit<RefreshOptions, "now"> {
  */
 export function observeKnown(
   issuer: KnownIssuer,
-  part: StatePart,
+  part: StateScope,
   asked: Observing,
 ): Observation | undefined {
   const kept = issuer.keeper.known;
@@ -89,7 +89,7 @@ export function observeKnown(
  */
 export async function observeIssuer(
   issuer: KnownIssuer,
-  part: StatePart,
+  part: StateScope,
   asked: Observing,
 ): Promise<Observation> {
   const { bounds, at, waitFor = runImmediately } = asked;
@@ -154,7 +154,7 @@ async function forgive(
  * Returns the only subject that a question needs. A question about a past time
  * depends on all earlier versions of a relationship.
  */
-function onlySubjectOf({ subjects, at }: StatePart): string | undefined {
+function onlySubjectOf({ subjects, at }: StateScope): string | undefined {
   const [subject, other] = new Set(subjects);
   return at === null && other === undefined ? subject : undefined;
 }
@@ -427,7 +427,7 @@ function unchanged({ kind }: DocumentReader): DocumentReader {
     kind,
     open: () =>
       Promise.resolve({
-        ...documentAtHand({
+        ...documentFromBytes({
           bytes: new Uint8Array(),
           mediaType: null,
           etag: null,

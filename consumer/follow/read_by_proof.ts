@@ -53,7 +53,7 @@ import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
-import type { StatePart } from "./bounds.ts";
+import type { StateScope } from "./bounds.ts";
 import { IssuerProofs, type LoadProofsOptions } from "./issuer_proofs.ts";
 import type { Found, Part } from "./reading.ts";
 
@@ -78,7 +78,7 @@ export interface ProofQuestion {
  * otherwise undefined.
  */
 export function provableQuestion(
-  { subjects, asOf, at }: StatePart,
+  { subjects, asOf, at }: StateScope,
   { unknownEvents, unmatchedRevoke }: FeedPolicy,
 ): ProofQuestion | undefined {
   if (unknownEvents === "ignore" || unmatchedRevoke === "reject") {

@@ -7,7 +7,7 @@ import type { DocumentName } from "../fetch/media_type.ts";
 import { ByteStream } from "../read/byte_stream.ts";
 import type { HeldDocument } from "../read/issuer_documents.ts";
 import {
-  documentAtHand,
+  documentFromBytes,
   type DocumentReader,
   type IssuerLocation,
   type OpenOptions,
@@ -231,12 +231,12 @@ export class Mirror implements DocumentReader {
       if (conditions !== undefined || held === undefined) return document;
       await document.cancel();
       this.#usedCopy = true;
-      return documentAtHand(held);
+      return documentFromBytes(held);
     }
     const { etag, mediaType } = document;
     const bytes = await readAll(document, maxBytes);
     this.#documents.set(name, { ref, etag, mediaType, bytes });
-    return documentAtHand({ etag, mediaType, bytes });
+    return documentFromBytes({ etag, mediaType, bytes });
   }
 
   async #openFeed(ref: string, options: OpenOptions): Promise<OpenedDocument> {

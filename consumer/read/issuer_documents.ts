@@ -7,7 +7,7 @@
 
 import { isSigError } from "@sig/core";
 import {
-  documentAtHand,
+  documentFromBytes,
   type DocumentReader,
   type OpenOptions,
   readAll,
@@ -111,12 +111,12 @@ export class IssuerDocuments implements DocumentReader {
     if (kept !== undefined && document.unchanged) {
       await document.cancel();
       this.#read.set(name, kept);
-      return documentAtHand(kept);
+      return documentFromBytes(kept);
     }
     const bytes = await readAll(document, maxBytes);
     const { mediaType, etag } = document;
     this.#read.set(name, { ref, etag, mediaType, bytes });
-    return documentAtHand({ mediaType, etag, bytes });
+    return documentFromBytes({ mediaType, etag, bytes });
   }
 
   async #openFeed(ref: string, options: OpenOptions): Promise<OpenedDocument> {
@@ -150,7 +150,7 @@ export class IssuerDocuments implements DocumentReader {
         const document = read.get(options.name);
         if (document?.ref === ref) {
           read.delete(options.name);
-          return documentAtHand(document);
+          return documentFromBytes(document);
         }
         const error = timedOut.get(ref);
         timedOut.delete(ref);

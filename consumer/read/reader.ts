@@ -84,7 +84,7 @@ export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Makes a document from bytes in memory. */
-export function documentAtHand(
+export function documentFromBytes(
   { bytes, mediaType, etag }: Pick<OpenedDocument, "mediaType" | "etag"> & {
     readonly bytes: Uint8Array;
   },
@@ -186,7 +186,7 @@ export function createInlineReader(feed: InlineFeed): DocumentReader {
       if (text === undefined) return Promise.reject(missing(name));
       const bytes = new TextEncoder().encode(text);
       return Promise.resolve(
-        documentAtHand({ bytes, mediaType: null, etag: null }),
+        documentFromBytes({ bytes, mediaType: null, etag: null }),
       );
     },
   };

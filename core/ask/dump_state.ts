@@ -30,7 +30,7 @@ export interface DumpStateOptions extends TimeQuestion {
 }
 
 /** Options of {@linkcode walkState}. */
-export interface StatePartOptions extends DumpStateOptions {
+export interface StatePageOptions extends DumpStateOptions {
   /** The relationship after which to begin (default: at the first one). */
   readonly after?: string | undefined;
   /** Maximum number of relationships (default: all). */
@@ -43,7 +43,7 @@ export interface StatePartOptions extends DumpStateOptions {
 }
 
 /** A part of a state's relationships, in the order of the feed. */
-export interface StatePart {
+export interface StatePage {
   /** The issuer's DID. */
   readonly issuer: string;
   /** Sequence of the last event taken into account. */
@@ -122,8 +122,8 @@ const FEW = 256;
  */
 export function* walkState(
   state: KnownState,
-  options: StatePartOptions,
-): Steps<StatePart> {
+  options: StatePageOptions,
+): Steps<StatePage> {
   const { subject, after, limit = Infinity, maxLength = Infinity } = options;
   const status = parseStatus(options.status);
   const time = resolveTime(state, parseTime(options), options.now);

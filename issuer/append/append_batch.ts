@@ -29,8 +29,8 @@ import {
   type WriteRules,
 } from "./write_rules.ts";
 import {
+  type EventIndex,
   type FeedHead,
-  type FeedIndex,
   type IndexedRelationship,
   IndexError,
 } from "../index/feed_index.ts";
@@ -93,7 +93,7 @@ const encoder = new TextEncoder();
 export async function appendDrafts(
   drafts: readonly unknown[],
   feed: OpenFeed,
-  index: FeedIndex,
+  index: EventIndex,
   context: AppendContext,
 ): Promise<readonly AppendedEvent[]> {
   const results: AppendedEvent[] = [];
@@ -155,7 +155,7 @@ export function invitationUsed(sequence: number): SigError {
 
 class Batch {
   readonly #feed: OpenFeed;
-  readonly #index: FeedIndex;
+  readonly #index: EventIndex;
   /** The end of the written feed; the index is ahead of it during a batch. */
   readonly #start: FeedHead;
   readonly #context: AppendContext;
@@ -165,7 +165,7 @@ class Batch {
   readonly #envelopeBytes: number;
   #signing: Promise<void>[] = [];
 
-  constructor(feed: OpenFeed, index: FeedIndex, context: AppendContext) {
+  constructor(feed: OpenFeed, index: EventIndex, context: AppendContext) {
     this.#feed = feed;
     this.#index = index;
     this.#start = index.head!;

@@ -10,7 +10,7 @@ import {
   type SigEvent,
 } from "@sig/core";
 import {
-  type FeedIndex,
+  type EventIndex,
   type IndexedRelationship,
   IndexError,
   type LinePlace,
@@ -67,7 +67,7 @@ export async function readCurrent(
   { relationship_id: id, subject, most = MANY, recentBytes = 0 }:
     CurrentQuestion,
   feed: OpenFeed,
-  index: FeedIndex,
+  index: EventIndex,
   parseLine: FeedLineParser,
 ): Promise<CurrentRelationships> {
   const found = new Map<string, IndexedRelationship>();

@@ -17,7 +17,7 @@ import { encodeBase64Url } from "@sig/jose/internal";
 import { digestStatements } from "@sig/jose/recovery";
 import type { LineRules } from "../documents/documents.ts";
 import { type VerifiedLine, verifyEvent, verifyLine } from "./verify_feed.ts";
-import type { FeedHead, FeedIndex } from "../index/feed_index.ts";
+import type { EventIndex, FeedHead } from "../index/feed_index.ts";
 import { type FeedLine, readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
@@ -65,7 +65,7 @@ const LF = Uint8Array.of(0x0a);
  */
 export async function recoverFeed(
   feed: OpenFeed,
-  index: FeedIndex,
+  index: EventIndex,
   rules: LineRules,
   options: RecoveryOptions,
 ): Promise<void> {
@@ -106,7 +106,7 @@ export async function recoverFeed(
 /** Verifies and adds the lines after the index's head. */
 async function readOn(
   feed: OpenFeed,
-  index: FeedIndex,
+  index: EventIndex,
   rules: LineRules,
   options: RecoveryOptions,
 ): Promise<void> {
@@ -135,7 +135,7 @@ async function readOn(
 /** Returns the last position up to which this feed is known to be verified. */
 async function findStart(
   feed: OpenFeed,
-  index: FeedIndex,
+  index: EventIndex,
   rules: LineRules,
 ): Promise<FeedHead | undefined> {
   const { head } = index;
@@ -157,7 +157,7 @@ async function findStart(
  */
 async function headIsVerified(
   mark: FeedHead,
-  index: FeedIndex,
+  index: EventIndex,
   feed: OpenFeed,
   rules: LineRules,
 ): Promise<boolean> {
@@ -224,7 +224,7 @@ async function matchesFeed(
 async function repairTail(
   line: FeedLine,
   feed: OpenFeed,
-  index: FeedIndex,
+  index: EventIndex,
   rules: LineRules,
   options: RecoveryOptions,
 ): Promise<void> {

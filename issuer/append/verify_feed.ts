@@ -13,7 +13,7 @@ import {
 import { withContext } from "@sig/core/internal";
 import { verifyEnvelope } from "@sig/jose/keys";
 import type { LineRules } from "../documents/documents.ts";
-import type { FeedIndex } from "../index/feed_index.ts";
+import type { EventIndex } from "../index/feed_index.ts";
 
 /** A line whose signature is valid. */
 export interface VerifiedLine {
@@ -51,7 +51,7 @@ export function verifyEvent(
 
 /** Returns the rules of a reader that has read up to the index's head. */
 export function rulesAfter(
-  index: FeedIndex,
+  index: EventIndex,
   options: ReplayOptions,
 ): FeedRules {
   const { latest_issued_at, sequence: lastSequence } = index.head!;
@@ -62,7 +62,7 @@ export function rulesAfter(
 /** Verifies the line that follows the index's head, without adding it. */
 export async function verifyLine(
   line: Uint8Array,
-  index: FeedIndex,
+  index: EventIndex,
   rules: LineRules,
 ): Promise<VerifiedLine> {
   try {

@@ -16,7 +16,7 @@ import {
   type WarningCode,
 } from "@sig/core";
 import type { LineRules } from "../documents/documents.ts";
-import type { FeedIndex } from "../index/feed_index.ts";
+import type { EventIndex } from "../index/feed_index.ts";
 import { refused } from "./draft.ts";
 import { rulesAfter } from "./verify_feed.ts";
 
@@ -47,7 +47,7 @@ const encoder = new TextEncoder();
  */
 export function requireWritable(
   event: Readonly<Record<string, unknown>>,
-  index: FeedIndex,
+  index: EventIndex,
   { amend, ...rules }: WriteRules & {
     /** Whether the draft asks for a second revocation. */
     readonly amend: boolean;

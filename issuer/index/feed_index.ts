@@ -76,6 +76,12 @@ export class IndexError extends Error {
 }
 
 /**
+ * The index of a store: the methods of {@linkcode FeedIndex}, which a store may
+ * implement in another way.
+ */
+export type EventIndex = Pick<FeedIndex, keyof FeedIndex>;
+
+/**
  * Finds events and relationships without reading the feed. The index is a
  * cache: it may be behind the feed or empty, and is rebuilt if it does not
  * match the feed. It is not trusted: results are compared with the feed lines

@@ -25,7 +25,7 @@ import { type Recovery, recoveryLines } from "@sig/jose/recovery";
 import { encodeDocument } from "../documents/build_documents.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
 import { authorizedKeys } from "../documents/signing_key.ts";
-import type { FeedIndex } from "../index/feed_index.ts";
+import type { EventIndex } from "../index/feed_index.ts";
 import { readLines } from "../store/feed_lines.ts";
 import type { FeedStore, FeedWriter, OpenFeed } from "../store/feed_store.ts";
 import {
@@ -54,7 +54,7 @@ interface ProofsContext {
   /** The feed, recovered. */
   readonly feed: OpenFeed;
   /** The index of the feed's relationships. */
-  readonly known: FeedIndex;
+  readonly known: EventIndex;
   /** The available keys that may sign events, the newest first. */
   readonly held: readonly SigningKey[];
   readonly next: NextKey | undefined;

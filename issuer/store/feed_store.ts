@@ -1,6 +1,6 @@
 /** The interface of the store of an issuer's files. @module */
 
-import type { FeedIndex } from "../index/feed_index.ts";
+import type { EventIndex } from "../index/feed_index.ts";
 
 /** Options of {@linkcode FeedStore.exclusively}. */
 export interface ExclusiveOptions {
@@ -45,7 +45,7 @@ export interface FeedStore {
 /** Operations under the lock; not to be used after it is released. */
 export interface FeedWriter {
   /** The index of the feed. */
-  readonly index: FeedIndex;
+  readonly index: EventIndex;
   /** Creates a file durably; returns false and changes nothing if it exists. */
   create(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Replaces or creates a document, durably and atomically. */

@@ -72,11 +72,6 @@ function loader(): Load | undefined {
   return process?.getBuiltinModule;
 }
 
-/** Returns whether this runtime has built-in modules (Deno, Node.js, Bun). */
-export function hasBuiltins(): boolean {
-  return loader() !== undefined;
-}
-
 /**
  * Loads a built-in module of Deno or Node.js; returns undefined where it is
  * missing, as in browsers and most workers. Unlike an import, this call can be

@@ -1,9 +1,7 @@
 /** Private keys that sign and can't be read back. @module */
 
-import type { Buffer } from "node:buffer";
 import type { Jwk, OpenObject, PrivateJwk } from "@sig/core";
 import { isKid, isObject, joinBytes } from "@sig/core/internal";
-import { hasBuiltins, loadNodeCrypto } from "./platform.ts";
 import {
   calculateKid,
   decode32,
@@ -72,12 +70,8 @@ export async function importSigningKey(jwk: unknown): Promise<SigningKey> {
   // one of them for a wrong `x`, would reveal the private key.
   const pkcs8 = joinBytes([PKCS8_PREFIX, seed]);
   seed.fill(0);
-  const key = new PlatformSigningKey(
-    named.kid,
-    toPublicJwk(named),
-    await importPkcs8(pkcs8, kid),
-    pkcs8,
-  );
+  const imported = await importPkcs8(pkcs8, kid);
+  const key = new PlatformSigningKey(named.kid, toPublicJwk(named), imported);
   await selfTest(key, bare);
   return key;
 }
@@ -105,8 +99,9 @@ async function importPkcs8(
       "sign",
     ]);
   } catch {
-    pkcs8.fill(0);
     throw invalidKey("this platform's WebCrypto refuses it", kid);
+  } finally {
+    pkcs8.fill(0);
   }
 }
 
@@ -120,73 +115,24 @@ async function selfTest(key: SigningKey, publicJwk: Jwk): Promise<void> {
   );
 }
 
-/**
- * The number of signatures by WebCrypto before `node:crypto` is loaded, which
- * saves 20 to 40 µs for each signature but takes 30 to 60 ms to load in Deno. A
- * program that signs few events never loads it.
- */
-const WEB_SIGNATURES = 1_024;
-
-/**
- * Signs with WebCrypto, and many messages with `node:crypto`, which imports the
- * same PKCS #8. `KeyObject.from` with the `CryptoKey` would make the key
- * exportable, and is deprecated (DEP0204 of Node.js).
- */
+/** Signs with WebCrypto. */
 class PlatformSigningKey implements SigningKey {
   readonly kid: string;
   readonly publicJwk: Jwk;
-  /** The WebCrypto key, not extractable. */
-  readonly #web: CryptoKey;
-  #webLeft = WEB_SIGNATURES;
-  /** Overwritten with zeros and dropped as soon as it is no longer needed. */
-  #pkcs8: Uint8Array | undefined;
-  #signInBulk: ((message: Uint8Array) => Uint8Array) | undefined;
+  /** Not extractable. */
+  readonly #key: CryptoKey;
 
-  constructor(
-    kid: string,
-    publicJwk: Jwk,
-    web: CryptoKey,
-    pkcs8: Uint8Array,
-  ) {
+  constructor(kid: string, publicJwk: Jwk, key: CryptoKey) {
     this.kid = kid;
     this.publicJwk = Object.freeze(publicJwk);
-    this.#web = web;
-    this.#pkcs8 = pkcs8;
-    if (!hasBuiltins()) this.#eraseSeed();
+    this.#key = key;
   }
 
   async sign(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-    if (this.#pkcs8 !== undefined && --this.#webLeft < 0) {
-      this.#signInBulk = importForBulk(this.#pkcs8);
-      this.#eraseSeed();
-    }
-    if (this.#signInBulk) return new Uint8Array(this.#signInBulk(message));
     const copy = message.slice();
-    const signature = await crypto.subtle.sign("Ed25519", this.#web, copy);
-    return new Uint8Array(signature);
-  }
-
-  #eraseSeed(): void {
-    this.#pkcs8?.fill(0);
-    this.#pkcs8 = undefined;
-  }
-}
-
-/** Imports the key into `node:crypto`; returns undefined if that fails. */
-function importForBulk(
-  pkcs8: Uint8Array,
-): ((message: Uint8Array) => Uint8Array) | undefined {
-  try {
-    const node = loadNodeCrypto();
-    const key = node?.createPrivateKey({
-      // It takes any bytes; its types require a Buffer.
-      key: pkcs8 as Buffer,
-      format: "der",
-      type: "pkcs8",
-    });
-    return node && key && ((message) => node.sign(null, message, key));
-  } catch {
-    return undefined;
+    return new Uint8Array(
+      await crypto.subtle.sign("Ed25519", this.#key, copy),
+    );
   }
 }
 

@@ -1,11 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import process from "node:process";
-import {
-  calculateKid,
-  generateSigningKey,
-  importSigningKey,
-  importVerificationKey,
-} from "@sig/jose";
+import { calculateKid, generateSigningKey, importSigningKey } from "@sig/jose";
 import { toPublicJwk } from "@sig/jose";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testJwk } from "../testdata/keys.ts";
@@ -132,35 +127,18 @@ Deno.test("accepts a key as exported by a browser", async () => {
   assertEquals((await importSigningKey(exported)).publicJwk.alg, "EdDSA");
 });
 
-Deno.test("signing many messages switches to node:crypto with the same signatures, without KeyObject.from", async () => {
+Deno.test("many signatures leave the private part inside the platform's key", async () => {
   const node = process.getBuiltinModule("node:crypto");
-  const { from } = node.KeyObject;
   const { createPrivateKey } = node;
-  const taken: string[] = [];
-  const seen: Uint8Array[] = [];
-  node.KeyObject.from = (key) => {
-    taken.push("from");
-    return from(key);
-  };
-  node.createPrivateKey = (input) => {
-    taken.push("createPrivateKey");
-    if (typeof input === "object" && "key" in input) {
-      seen.push(input.key as Uint8Array);
-    }
-    return createPrivateKey(input);
-  };
+  const { from } = node.KeyObject;
+  let count = 0;
+  node.KeyObject.from = (key) => (count++, from(key));
+  node.createPrivateKey = (input) => (count++, createPrivateKey(input));
   try {
     const key = await importSigningKey(jwk);
     const message = new Uint8Array(8);
-    const verifier = await importVerificationKey(key.publicJwk);
     const expected = await key.sign(message);
-    assert(await verifier.verify(expected, message));
-    // The self-test and this are the first two signatures.
-    for (let i = 2; i < 1_024; i++) {
-      assertEquals(await key.sign(message), expected);
-    }
-    assertEquals(taken, []);
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 1_100; i++) {
       assertEquals(await key.sign(message), expected);
     }
     const view = Deno.inspect(key, { showHidden: true, depth: 9 });
@@ -169,6 +147,5 @@ Deno.test("signing many messages switches to node:crypto with the same signature
     node.KeyObject.from = from;
     node.createPrivateKey = createPrivateKey;
   }
-  assertEquals(taken, ["createPrivateKey"]);
-  assert(seen.every((bytes) => bytes.every((byte) => byte === 0)));
+  assertEquals(count, 0);
 });

@@ -7,7 +7,7 @@ import type {
   IssuerLocation,
 } from "@sig/consumer";
 import {
-  documentAtHand,
+  documentFromBytes,
   fetchPolicyOf,
   loadIssuer,
   locateIssuer,
@@ -148,7 +148,7 @@ function recording(
       if (name !== "proof") {
         documents.set(DOCUMENT_FILES[name], decoder.decode(bytes));
       }
-      return documentAtHand({ ...document, bytes });
+      return documentFromBytes({ ...document, bytes });
     },
   };
 }
