@@ -75,8 +75,8 @@ const CASES: Readonly<Record<string, Case>> = {
       row(13, { subject: key(13, "c") }),
     events: [
       ["upsert", key(13), "2020-01-01T00:00:00Z", "first"],
-      ["upsert", key(13, "b"), "2020-01-01T00:00:00Z", key(13)],
-      ["upsert", key(13, "c"), "2020-01-01T00:00:00Z", key(13)],
+      ["upsert", key(13, "b"), "now", key(13)],
+      ["upsert", key(13, "c"), "now", key(13)],
     ],
   },
   "a key is replaced in the row": {

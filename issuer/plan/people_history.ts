@@ -50,6 +50,8 @@ export interface StartOptions {
   readonly now?: Date | undefined;
   /** Keep a start before the last end (default: false). */
   readonly retroactive?: boolean | undefined;
+  /** Whether the key is new and linked to another one (default: unknown). */
+  readonly isLinked?: boolean | undefined;
 }
 
 /**
@@ -177,14 +179,14 @@ export class PeopleHistory {
     { relationship_id, subject, type }: Admission,
     wanted: string | null,
     published: PublishedRelationship | undefined,
-    { now, retroactive = false }: StartOptions,
+    { isLinked = false, now, retroactive = false }: StartOptions,
   ): Start {
     const kept = { valid_from: wanted };
     const isActive = published?.status === "active";
     const stored = isActive ? published.upsert.valid_from : undefined;
     if (stored !== undefined && !isBefore(wanted, stored)) return kept;
     const begun = isActive ? published.active_since ?? 0 : Infinity;
-    const further = this.#furtherSince(subject, now);
+    const further = this.#furtherSince(subject, now, isLinked);
     const isFurther = further !== undefined && isBefore(wanted, further);
     const end = this.#lastEnd({ relationship_id, subject, type }, begun);
     const isAgain = end !== undefined && isBefore(wanted, end);
@@ -205,12 +207,17 @@ export class PeopleHistory {
    * Returns since when a key is a further key of its person; undefined for the
    * first key.
    */
-  #furtherSince(subject: string, now: Date | undefined): string | undefined {
+  #furtherSince(
+    subject: string,
+    now: Date | undefined,
+    isLinked: boolean,
+  ): string | undefined {
     const first = this.#firsts.get(subject);
     const others = this.keysOf(this.#personOf(subject))
       .filter((key) => key !== subject);
     if (first === undefined) {
-      return others.length > 0 && now ? secondOf(now) : undefined;
+      const isFurther = isLinked || others.length > 0;
+      return isFurther && now ? secondOf(now) : undefined;
     }
     const isFurther = others.some((key) =>
       this.#firsts.get(key)!.sequence < first.sequence

@@ -471,11 +471,15 @@ Deno.test("the keys that a list has for a person are all of them: one ends, anot
   assertEquals(changes[0]?.reason_code, "superseded");
   assertEquals(changes[1]?.after?.metadata, { same_person_as: ALICE });
   assertEquals(changes[1]?.after?.valid_from, "2026-06-01T00:00:00Z");
-  // Several new keys of a new person are linked too, and have the list's date.
+  // Several new keys of a new person are linked too, and only the first one has
+  // the list's date.
   const fresh = plan(published(), list, { now: NOW }).changes;
   assertEquals(
     fresh.map(({ after }) => [after?.valid_from, after?.metadata]),
-    [[HIRED, null], [HIRED, { same_person_as: ALICE }]],
+    [
+      [HIRED, null],
+      ["2026-06-01T00:00:00Z", { same_person_as: ALICE }],
+    ],
   );
 });
 

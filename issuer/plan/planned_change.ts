@@ -157,7 +157,7 @@ export function withStart(
     { subject, type, relationship_id },
     after.valid_from,
     published,
-    options,
+    { ...options, isLinked: after.metadata?.same_person_as !== undefined },
   );
   const { gap, replaces, valid_from } = start;
   return {
