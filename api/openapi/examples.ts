@@ -273,7 +273,7 @@ export const EVALUATION_EXAMPLES: Examples = {
         reasons: [{
           code: "no_relationship",
           detail:
-            'no feed speaks of subjects of type "group", only of user, agent and did',
+            'unsupported subject type "group": it must be user, agent or did',
         }],
         ...BASIS,
       },

@@ -147,7 +147,7 @@ export function flagSpecs(flags: Flags): readonly FlagSpec[] {
  *
  * const flags = {
  *   "max-age": optional(duration, "how old a state may be"),
- *   public: toggle("answer everyone"),
+ *   public: toggle("allow unauthenticated access from other machines"),
  * };
  * const given = parseFlags(["--max-age", "5m"], {
  *   flags: flagSpecs(flags),

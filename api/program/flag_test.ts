@@ -18,7 +18,7 @@ const FLAGS = {
   host: many(text, "a name", { placeholder: "NAME", mistaken: ["name"] }),
   log: optional(oneOf("json", "off"), "how to log"),
   number: optional(count, "how many"),
-  public: toggle("answer everyone"),
+  public: toggle("allow unauthenticated access from other machines"),
 };
 
 function read(...words: readonly string[]): Values<typeof FLAGS> {

@@ -41,7 +41,7 @@ const FLAGS = {
   "require-pin": toggle(
     "with --pins: refuse named issuers that it does not hold yet",
   ),
-  public: toggle("answer everyone, where --addr is not this machine alone"),
+  public: toggle("allow unauthenticated access from other machines"),
   host: many(text, "a further name that this server is called by", {
     placeholder: "NAME",
   }),

@@ -11,7 +11,7 @@ const FLAGS = {
   config: optional(file, "settings"),
   issuer: many(text, "an issuer"),
   "max-age": optional(duration, "how old"),
-  public: toggle("answer everyone"),
+  public: toggle("allow unauthenticated access from other machines"),
   log: optional(text, "how to log"),
 };
 const PROGRAM = { name: "sig-api", flags: flagSpecs(FLAGS) };

@@ -245,15 +245,14 @@ Deno.test("a subject of another type is denied, whatever its id", async () => {
     group.context;
   assertEquals(reasons, [{
     code: "no_relationship",
-    detail:
-      'no feed speaks of subjects of type "group", only of user, agent and did',
+    detail: 'unsupported subject type "group": it must be user, agent or did',
   }]);
   assertEquals([matched_relationship_id, not_after], [null, null]);
   assertEquals(explain.relationships, []);
   const name = await ask({ type: "did", id: "alice" });
   assertEquals(
     name.context.reasons[0].detail,
-    'no feed speaks of it: an id of type "did" must be a DID',
+    'unsupported subject: an id of type "did" must be a DID',
   );
   for (const type of ["User", "user ", "service", "\u202euser"]) {
     assertEquals((await ask({ type, id: ALICE })).decision, false, type);

@@ -147,11 +147,11 @@ export function findForeignSubject(
   { type, id }: { readonly type: string; readonly id: string },
 ): string | undefined {
   if (!SUBJECT_TYPES.includes(type)) {
-    return `no feed speaks of subjects of type ${
+    return `unsupported subject type ${
       quote(type)
-    }, only of user, agent and did`;
+    }: it must be user, agent or did`;
   }
   return type === "did" && !DID.test(id)
-    ? 'no feed speaks of it: an id of type "did" must be a DID'
+    ? 'unsupported subject: an id of type "did" must be a DID'
     : undefined;
 }

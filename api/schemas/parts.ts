@@ -159,7 +159,7 @@ export const eachOnce: z.core.$ZodCheck<readonly unknown[]> = z.superRefine(
   (items: readonly unknown[], ctx) => {
     const seen = new Set();
     for (const [i, item] of items.entries()) {
-      const message = "it must not stand twice";
+      const message = "it is a duplicate";
       if (seen.has(item)) ctx.addIssue({ code: "custom", message, path: [i] });
       seen.add(item);
     }

@@ -71,8 +71,8 @@ Deno.test("an item of a list of unique items must not be repeated", () => {
   const twins = ["a", "bc", "a", "bc"];
   assertEquals(faultsOf(schema, twins), []);
   assertEquals(faultsOf(schema.check(eachOnce), twins), [
-    "/2 invalid_field it must not stand twice",
-    "/3 invalid_field it must not stand twice",
+    "/2 invalid_field it is a duplicate",
+    "/3 invalid_field it is a duplicate",
   ]);
   assertEquals(faultsOf(schema, ["long"]), [
     "/0 invalid_field it must have at most 2 characters",

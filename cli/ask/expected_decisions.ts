@@ -103,7 +103,7 @@ function requireKnown(
   if (unknown === undefined) return;
   const near = suggest(unknown, known);
   throw notCases(
-    `${place} has a member ${quote(unknown)}, which means nothing`,
+    `${place} has the unknown member ${quote(unknown)}`,
     near === undefined
       ? `Members are ${known.join(", ")}.`
       : `Did you mean ${near}?`,

@@ -26,9 +26,9 @@ import {
   type TransportResponse,
 } from "./transport.ts";
 import {
+  requireAllowedUrl,
   type Resolve,
   resolveAddresses,
-  vetUrl,
   type VetUrlOptions,
 } from "./require_allowed_url.ts";
 
@@ -132,7 +132,10 @@ async function sendGuarded(
 ): Promise<GuardedResponse> {
   const limits = requireFetchOptions(options);
   const { allowPrivate = false } = options;
-  const { literal, url } = vetUrl(input, { allowHttp, allowPrivate });
+  const { literal, url } = requireAllowedUrl(input, {
+    allowHttp,
+    allowPrivate,
+  });
   const budget = createNetworkBudget(limits.totalTimeoutMs, options.signal);
   const node = options.fetch === undefined ? loadNodeBuiltins() : undefined;
   const fail = (error: unknown) =>

@@ -33,7 +33,7 @@ interface VettedUrl {
   readonly literal: string | undefined;
 }
 
-/** Options of {@linkcode vetUrl}. */
+/** Options of {@linkcode requireAllowedUrl}. */
 export interface VetUrlOptions {
   /** Allows `http:` and any host. For tests and closed networks. */
   readonly allowPrivate?: boolean | undefined;
@@ -50,7 +50,7 @@ export interface VetUrlOptions {
  * @throws {SigError} `invalid_identifier` for a malformed URL, `insecure_url`
  * for scheme and userinfo, `address_not_allowed` for host and port.
  */
-export function vetUrl(
+export function requireAllowedUrl(
   input: string | URL,
   { allowPrivate = false, allowHttp = false }: VetUrlOptions = {},
 ): VettedUrl {

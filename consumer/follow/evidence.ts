@@ -152,7 +152,7 @@ export async function makeEvidence(
   const recovery = namedBy(checkpoint, loaded.recovery);
   const walk = await files.walk(checkpoint.state, question.subject);
   const { path, other, lines } = endOf(walk, question.subject);
-  const replay = new SubjectReplay(loaded, ofNow(question), options);
+  const replay = new SubjectReplay(loaded, asAskedNow(question), options);
   const kids = new Set(checkpoint.kids);
   for (const line of lines) {
     kids.add((await replay.addOwn(line, checkpoint.size)).kid);
@@ -194,7 +194,7 @@ function namedBy(
   return checkpoint.recovery === undefined ? undefined : recovery?.member;
 }
 
-function ofNow({ subject }: Evidence["question"]) {
+function asAskedNow({ subject }: Evidence["question"]) {
   return { subject, isPast: true };
 }
 
@@ -382,7 +382,7 @@ async function verify(
   }
   const now = new Date(0);
   const of = { issuer, keys, metadata: { public_only: false } };
-  const replay = new SubjectReplay(of, ofNow(question), { now });
+  const replay = new SubjectReplay(of, asAskedNow(question), { now });
   const voids: boolean[] = [];
   for (const line of lines) {
     voids.push((await replay.addOwn(line, checkpoint.size)).isVoid);

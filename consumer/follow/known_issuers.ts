@@ -161,7 +161,7 @@ export class KnownIssuers {
     const name = IssuerName.parse(asked, this.#options.policy);
     const listed = this.#listed.get(name.expectedIssuer);
     // Named by its DID, its host, or the URL on the list.
-    const isNamed = name.isUsual ||
+    const isNamed = name.isWellKnown ||
       name.metadataRef === listed?.location.metadataRef;
     if (listed !== undefined && isNamed) return listed;
     if (this.#options.anyIssuer) {

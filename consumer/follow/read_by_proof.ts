@@ -119,11 +119,11 @@ export async function readByProof(
   const first = await readOnce(location, question, options);
   // The issuer may be publishing, or rotating a key. All other contradictions
   // are permanent, and a slow server gets no second request.
-  const mayPass = first.kind === "contradiction"
+  const isTransient = first.kind === "contradiction"
     ? first.error.code === "key_not_introduced"
     : first.kind === "unproven" && first.warning !== undefined &&
       first.warning.detail !== "fetch_timeout";
-  return mayPass ? await readOnce(location, question, options) : first;
+  return isTransient ? await readOnce(location, question, options) : first;
 }
 
 async function readOnce(

@@ -65,7 +65,7 @@ export async function readFeed(
 ): Promise<MirroredRead & Pick<Start, "repeatedAt">> {
   const { repeatedAt } = start;
   const first = await readMirrored(location, start, options);
-  if (!mayPass(first.found, repeatedAt, options.now)) {
+  if (!isTransient(first.found, repeatedAt, options.now)) {
     return { ...first, repeatedAt };
   }
   first.mirror?.close();
@@ -129,7 +129,7 @@ async function openMirror(
 }
 
 /** Returns whether keys may have been added after the documents were read. */
-function mayPass(
+function isTransient(
   found: Found,
   repeatedAt: Date | undefined,
   now: Date,

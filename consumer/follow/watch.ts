@@ -137,7 +137,7 @@ export async function* watchIssuer(
     if (found === undefined) return;
     if ("error" in found) {
       const { error } = found;
-      if (once || !isPassing(error, location)) throw error;
+      if (once || !isTransient(error, location)) throw error;
       waitMs = waitAfter(++failures, intervalMs, error);
       options.onRetry?.(error, waitMs);
     } else {
@@ -159,7 +159,7 @@ export async function* watchIssuer(
  * Returns whether a later attempt may succeed. The last line of a file may be
  * incomplete while it is written.
  */
-function isPassing(error: unknown, location: IssuerLocation): boolean {
+function isTransient(error: unknown, location: IssuerLocation): boolean {
   return isSigError(error) && error.category === "unavailable" ||
     !isProven(location) && isSigError(error, "incomplete_line");
 }

@@ -13,7 +13,7 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { vetUrl } from "../fetch/require_allowed_url.ts";
+import { requireAllowedUrl } from "../fetch/require_allowed_url.ts";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import {
   createInlineReader,
@@ -90,7 +90,7 @@ export function parseSource(
 ): Source {
   if (/^did:/i.test(text)) return parseDid(text, options);
   if (SCHEME.test(text)) {
-    return { kind: "url", url: vetUrl(text, options).url.href };
+    return { kind: "url", url: requireAllowedUrl(text, options).url.href };
   }
   if (text.includes("/") || text.startsWith(".") || text.endsWith(".json")) {
     if (!text.includes("\0")) {
@@ -177,7 +177,7 @@ export class IssuerName {
   /** The URL of its `sig.json`. */
   readonly metadataRef: string;
   /** Whether `metadataRef` is the well-known `sig.json` of its host. */
-  readonly isUsual: boolean;
+  readonly isWellKnown: boolean;
 
   private constructor(
     text: string,
@@ -189,7 +189,7 @@ export class IssuerName {
     this.kind = source.kind;
     this.expectedIssuer = expectedIssuer;
     this.metadataRef = metadataRef;
-    this.isUsual = metadataRef === origin + WELL_KNOWN_PATHS.metadata;
+    this.isWellKnown = metadataRef === origin + WELL_KNOWN_PATHS.metadata;
   }
 
   /**

@@ -171,9 +171,9 @@ function requireIssuer(
   if (expected === undefined || metadata.issuer === expected) return;
   throw new SigError(
     "issuer_mismatch",
-    `Cannot trust metadata: it is of ${
+    `Cannot trust metadata: the issuer is ${
       quote(metadata.issuer)
-    }, and its origin proves ${quote(expected)}`,
+    }, but the origin is that of ${quote(expected)}`,
     {
       context: {
         pointer: "/issuer",

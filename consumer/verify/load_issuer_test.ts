@@ -56,7 +56,7 @@ Deno.test("refuses an issuer other than the origin's before it fetches anything 
     const error = await expectSigError(
       () => loadIssuer(server.location),
       "issuer_mismatch",
-      `Cannot trust metadata: it is of "${issuer}", and its origin proves "${server.did}"`,
+      `Cannot trust metadata: the issuer is "${issuer}", but the origin is that of "${server.did}"`,
     );
     assertEquals(error.context.expected, server.did);
     assertEquals(server.requests, [PATHS.metadata]);

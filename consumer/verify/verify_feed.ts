@@ -183,9 +183,9 @@ export async function verifyIssuer(
   try {
     return await verify();
   } catch (error) {
-    const mayPass = location.reader.kind === "remote" &&
+    const isTransient = location.reader.kind === "remote" &&
       options.onEvent === undefined && isSigError(error) && lacksKey(error);
-    if (!mayPass) throw error;
+    if (!isTransient) throw error;
     return await verify();
   }
 }

@@ -123,9 +123,9 @@ export async function reportIssuer(
   options: VerifyIssuerOptions,
 ): Promise<VerifyReport> {
   const report = await reportIssuerOnce(location, options);
-  const mayPass = location.reader.kind === "remote" && !report.valid &&
+  const isTransient = location.reader.kind === "remote" && !report.valid &&
     report.errors.some(lacksKey);
-  return mayPass ? await reportIssuerOnce(location, options) : report;
+  return isTransient ? await reportIssuerOnce(location, options) : report;
 }
 
 /**

@@ -353,7 +353,7 @@ export class DiskFile {
    * Returns whether the path still names this file, with the same permission
    * bits. The open file is read only once, since it can't become another.
    */
-  isWhat(path: string, entry: Entry | undefined): boolean {
+  isOpenOf(path: string, entry: Entry | undefined): boolean {
     if (entry === undefined || path !== this.#path) return false;
     const own = this.#first ?? this.look();
     return entry.kind === "file" && entry.identity === own.identity &&

@@ -53,7 +53,7 @@ function tryToLock(file: DiskFile, path: string): DiskFile | undefined {
   try {
     // A deleted lock file excludes no other process, and a path that has become
     // a link no longer names the opened file.
-    held = file.tryLock() && file.isWhat(path, look(path));
+    held = file.tryLock() && file.isOpenOf(path, look(path));
   } finally {
     if (!held) file.close();
   }

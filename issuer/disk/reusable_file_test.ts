@@ -107,12 +107,12 @@ Deno.test("an open file is identified by path, inode and permission bits", async
   const path = `${folder.path}/file`;
   const other = `${folder.path}/other`;
   const file = openFile(path, { write: true, create: true, mode: 0o600 });
-  const isStill = () => file.isWhat(path, look(path));
+  const isStill = () => file.isOpenOf(path, look(path));
   assert(isStill());
   file.writeAll(new Uint8Array(3));
   assert(isStill(), "its size does not matter");
   await Deno.link(path, other);
-  assert(!file.isWhat(other, look(other)), "another name");
+  assert(!file.isOpenOf(other, look(other)), "another name");
   await Deno.chmod(path, 0o400);
   assert(!isStill(), "other permission bits");
   await Deno.chmod(path, 0o600);

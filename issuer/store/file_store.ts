@@ -246,7 +246,7 @@ class FileStore implements FeedStore {
     requirePlainFile(place, entry.kind);
     requireInside(place);
     let file = this.#keptFeed.take();
-    if (!file?.isWhat(place, entry)) {
+    if (!file?.isOpenOf(place, entry)) {
       file?.close();
       file = openFile(place, { read: true, append: true });
     }
@@ -259,7 +259,7 @@ class FileStore implements FeedStore {
         kept: this.#keptFeed,
         markUnclean: () => this.#unclean = true,
       });
-      if (file.isWhat(place, entry)) return feed;
+      if (file.isOpenOf(place, entry)) return feed;
       throw new SigError(
         "write_failed",
         "Cannot append: the feed was replaced while it was opened",

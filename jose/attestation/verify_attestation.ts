@@ -158,7 +158,7 @@ function requireScopes(
   if (extra !== undefined) {
     throw refuse(
       "scope_not_granted",
-      `scope ${quote(extra)} is not among the challenge's`,
+      `scope ${quote(extra)} is not a scope of the challenge`,
     );
   }
   const missing = requiredScopes.find((scope) => !scopes.includes(scope));
@@ -180,7 +180,7 @@ function requireTimes(
   const refusal = (why: string) => refuse("attestation_time_invalid", why);
   if (seconds >= claims.exp) throw refusal("it has expired");
   if (claims.iat > seconds + skew) {
-    throw refusal(`its iat lies more than ${skew} s ahead`);
+    throw refusal(`its iat is more than ${skew} s in the future`);
   }
   if (claims.exp > expiresAt.seconds + expiresAt.nanoseconds / 1e9) {
     throw refusal("its exp lies after the challenge's expiry");

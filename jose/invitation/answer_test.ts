@@ -126,7 +126,7 @@ Deno.test("an answer is valid for one invitation, one issuer and enrolment only"
     [
       { iat: NOW_SECONDS + 61 },
       "attestation_time_invalid",
-      "its iat lies more than 60 s ahead",
+      "its iat is more than 60 s in the future",
     ],
   ];
   for (const [change, code, says] of cases) await refuses(change, code, says);

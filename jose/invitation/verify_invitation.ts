@@ -27,7 +27,7 @@ export interface VerifyInvitationOptions {
  * the feed. See `createInvitation` for an example.
  *
  * @throws {SigError} `invalid_invitation` (its form; another issuer's; its
- * `iat` lies more than 60 s ahead), `key_not_found`, `key_not_authorized`,
+ * `iat` is more than 60 s in the future), `key_not_found`, `key_not_authorized`,
  * `signature_invalid`, `invitation_expired`.
  */
 export async function verifyInvitation(
@@ -83,7 +83,7 @@ function requireTime(
   const skew = clockSkewSeconds ?? DEFAULT_LIMITS.clockSkewSeconds;
   if (parsed.claims.iat <= instantOf(instant).seconds + skew) return;
   throw malformed(
-    `its iat lies more than ${skew} s ahead; one of the two clocks is wrong`,
+    `its iat is more than ${skew} s in the future; one of the two clocks is wrong`,
     "/iat",
   );
 }

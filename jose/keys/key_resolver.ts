@@ -215,7 +215,7 @@ function readKeySet(jwks: unknown, limits: Limits): KeySetEntries {
     }
     if (!isKid(kid)) {
       throw invalidKey(
-        "kid must be a string of 1 to 256 characters without control ones",
+        "kid must be a string of 1 to 256 characters, none of them a control character",
       );
     }
     if (usable.has(kid)) {

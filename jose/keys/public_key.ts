@@ -66,7 +66,9 @@ export function readPublicKey(jwk: unknown): PublicKey {
 export function readKid(jwk: unknown): string | undefined {
   const kid = isObject(jwk) ? member(jwk, "kid") : undefined;
   if (kid === undefined || isKid(kid)) return kid;
-  throw invalidKey("kid must be 1 to 256 characters without control ones");
+  throw invalidKey(
+    "kid must be 1 to 256 characters, none of them a control character",
+  );
 }
 
 /** Returns why 32 bytes are not a usable public key; undefined if they are. */

@@ -164,7 +164,7 @@ export async function generateSigningKey(
   const { kid } = options;
   if (kid !== undefined && !isKid(kid)) {
     throw new RangeError(
-      "Cannot generate key: kid must be 1 to 256 characters without control ones",
+      "Cannot generate key: kid must be 1 to 256 characters, none of them a control character",
     );
   }
   const { generateKeyPair } = await import("jose/key/generate/keypair");

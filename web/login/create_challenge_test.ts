@@ -142,7 +142,7 @@ Deno.test("rejects invalid requests instead of correcting them", async () => {
       .map((ttl_seconds) => [{ ttl_seconds }, range] as const),
     [{ scopes: "email" }, "/scopes: it must be an array"],
     [{ scopes: many }, "/scopes: it must have 0 to 32 items"],
-    [{ scopes: ["a", "b", "a"] }, "/scopes/2: it must not stand twice"],
+    [{ scopes: ["a", "b", "a"] }, "/scopes/2: it is a duplicate"],
     ...["", "a b", 'a"b', "a\\b", "ä", "a\n", "\u007f"]
       .map((scope) => [{ scopes: [scope] }, `/scopes/0: ${token}`] as const),
     ...[5, null].map((scope) =>

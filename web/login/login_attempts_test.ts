@@ -53,7 +53,7 @@ Deno.test("W3: rejects an attestation at and after the expiry, to the millisecon
   await expectSigError(
     () => attempt(START_MS - 60_001),
     "attestation_time_invalid",
-    "its iat lies more than 60 s ahead",
+    "its iat is more than 60 s in the future",
   );
 });
 

@@ -69,7 +69,7 @@ Deno.test("reports the first fault in the order of the protocol", async () => {
     [{ claims: { nonce: "x" } }, "nonce_mismatch", "another nonce"],
     [{ expected: { nonce: "y" } }, "nonce_mismatch", "expected"],
     [{ claims: { sub: "x" } }, "subject_mismatch", ""],
-    [{ claims: { scope: "x" } }, "scope_not_granted", "among"],
+    [{ claims: { scope: "x" } }, "scope_not_granted", "not a scope of"],
     [{ expected: { scopes: ["z"] } }, "scope_not_granted", "expected"],
     [{ claims: { exp: 1 } }, "attestation_time_invalid", ""],
     [{ signer: OTHER_KEY }, "attestation_signature_invalid", ""],

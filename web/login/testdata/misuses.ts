@@ -64,7 +64,7 @@ const REQUEST: readonly Misuse[] = [
     name: "a duplicate expected scope",
     expected: { scopes: ["email", "email"] },
     code: "invalid_request",
-    says: "/scopes/1: it must not stand twice",
+    says: "/scopes/1: it is a duplicate",
   },
 ];
 
@@ -201,14 +201,14 @@ const SCOPES: readonly Misuse[] = [
       name: `scope "${scope}"`,
       claims: { scope },
       code: "scope_not_granted",
-      says: "is not among the challenge's",
+      says: "is not a scope of the challenge",
       counted: true,
     })),
   {
     name: "any scope where none was asked",
     asked: {},
     code: "scope_not_granted",
-    says: 'scope "email" is not among the challenge\'s',
+    says: 'scope "email" is not a scope of the challenge',
     counted: true,
   },
   {
@@ -232,8 +232,8 @@ const TIMES: readonly Misuse[] = [
   time({ exp: NOW_S }, "it has expired"),
   time({ exp: NOW_S - 0.001 }, "it has expired"),
   time({ exp: 0 }, "it has expired"),
-  time({ iat: NOW_S + 61 }, "its iat lies more than 60 s ahead"),
-  time({ iat: NOW_S + 60.001 }, "its iat lies more than 60 s ahead"),
+  time({ iat: NOW_S + 61 }, "its iat is more than 60 s in the future"),
+  time({ iat: NOW_S + 60.001 }, "its iat is more than 60 s in the future"),
   time({ exp: NOW_S + 301 }, "its exp lies after the challenge's expiry"),
   time({ exp: 1e300 }, "its exp lies after the challenge's expiry"),
 ];
