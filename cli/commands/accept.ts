@@ -36,8 +36,10 @@ type AcceptCall = Call<Values<typeof FLAGS>>;
 
 /** `sig accept` */
 export const accept = typedCommand({
-  description:
-    "Shows the invitation, verifies it with the keys that the issuer publishes, and\nprints the answer to give back. Creates a new key unless --key names one; keep\nit: it identifies you to the issuer. The answer can't be used to log in.",
+  description: `
+    Shows the invitation, verifies it with the keys that the issuer publishes, and
+    prints the answer to give back. Creates a new key unless --key names one; keep
+    it: it identifies you to the issuer. The answer can't be used to log in.`,
   positionals: [{
     name: "invitation",
     help: "the invitation, its link, a file with it, or - for standard input",

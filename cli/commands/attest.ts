@@ -11,8 +11,10 @@ const MAX_CHALLENGE_BYTES = 64 * 1024;
 
 /** `sig attest` */
 export const attest = typedCommand({
-  description:
-    "Shows on standard error what is signed: for which site, as whom, with which\nscopes. Then prints the attestation to return to that site. A challenge whose\nmessage differs from its fields is refused.",
+  description: `
+    Shows on standard error what is signed: for which site, as whom, with which
+    scopes. Then prints the attestation to return to that site. A challenge whose
+    message differs from its fields is refused.`,
   flags: {
     challenge: required(input, "the challenge as JSON; - is standard input"),
     key: optional(

@@ -42,8 +42,11 @@ const MAX_OIDC_BYTES = 8 * 1024 * 1024;
 
 /** `sig backup` */
 export const backup = typedCommand({
-  description:
-    "Writes all data of an issuer that can't be rebuilt to one file: private keys,\nnames, documents, and the feed, whose every line is verified first. With a\npassphrase the file is encrypted (age). Without one, its folder must be closed\nto others. A key in ssh-agent is not in it, only its fingerprint.",
+  description: `
+    Writes all data of an issuer that can't be rebuilt to one file: private keys,
+    names, documents, and the feed, whose every line is verified first. With a
+    passphrase the file is encrypted (age). Without one, its folder must be closed
+    to others. A key in ssh-agent is not in it, only its fingerprint.`,
   flags: {
     ...DIR_FLAG,
     out: required(file, "a new file"),
@@ -156,8 +159,15 @@ type RestoreCall = Call<Values<typeof RESTORE_FLAGS>>;
 
 /** `sig restore` */
 export const restore = typedCommand({
-  description:
-    "With --from: appends the events that the published feed has and the local one\nlost, after every signature was verified with the local key set, and only if the\npublished feed continues the local lines byte for byte. Then it updates the\nproofs.\n\nWith --backup: puts back the data of a backup, after all of it was verified: keys\ninto the key store, everything else into the directory. Data that differs is\nnever overwritten.",
+  description: `
+    With --from: appends the events that the published feed has and the local one
+    lost, after every signature was verified with the local key set, and only if the
+    published feed continues the local lines byte for byte. Then it updates the
+    proofs.
+
+    With --backup: puts back the data of a backup, after all of it was verified: keys
+    into the key store, everything else into the directory. Data that differs is
+    never overwritten.`,
   flags: RESTORE_FLAGS,
   examples: [
     "sig restore --dir acme.example --from acme.example",

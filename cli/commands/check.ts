@@ -67,8 +67,11 @@ type AskingCall = Call<PinValues & PolicyValues>;
 
 /** `sig check` */
 export const check = typedCommand({
-  description:
-    "Exits with 0 on allow, 1 on deny, and 2 on an error, so that\n`sig check … && ./deploy` deploys on allow only. With several --sig all issuers\nare asked at once: allow if one of them allows, even if others fail; deny only\nif all of them answered.",
+  description: `
+    Exits with 0 on allow, 1 on deny, and 2 on an error, so that
+    \`sig check … && ./deploy\` deploys on allow only. With several --sig all issuers
+    are asked at once: allow if one of them allows, even if others fail; deny only
+    if all of them answered.`,
   flags: FLAGS,
   subjects: "each",
   format: "json",

@@ -6,8 +6,12 @@ import { sourceCommand } from "../ask/source_flags.ts";
 
 /** `sig cosign` */
 export const cosign = sourceCommand({
-  description:
-    "Verifies the whole feed, and that it gives the checkpoint's root, bytes and state\nand continues what the pin store remembers. A local source is never remembered, and\nis refused. Then prints a signature line, which\nthe issuer adds with `sig checkpoint --add`. Readers pass the key that is shown\nas --cosigner.",
+  description: `
+    Verifies the whole feed, and that it gives the checkpoint's root, bytes and state
+    and continues what the pin store remembers. A local source is never remembered, and
+    is refused. Then prints a signature line, which
+    the issuer adds with \`sig checkpoint --add\`. Readers pass the key that is shown
+    as --cosigner.`,
   flags: {
     key: required(
       signingKey,

@@ -23,8 +23,11 @@ import {
 
 /** `sig diff` */
 export const diff = typedCommand({
-  description:
-    "Compares the states of two feeds, relationship by relationship, including their\nlast sequences. --from and --to compare one source with itself, as it was known\nafter those events or at those times. Exits with 0 if both are equal, 1 if they\ndiffer, and 2 on an error.",
+  description: `
+    Compares the states of two feeds, relationship by relationship, including their
+    last sequences. --from and --to compare one source with itself, as it was known
+    after those events or at those times. Exits with 0 if both are equal, 1 if they
+    differ, and 2 on an error.`,
   positionals: [
     SOURCE_WORD,
     { name: "other", help: `another one: ${SOURCE_HELP}`, optional: true },

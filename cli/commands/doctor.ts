@@ -14,8 +14,11 @@ import {
 
 /** `sig doctor` */
 export const doctor = sourceCommand({
-  description:
-    "Examines documents, keys and feed; of a host also its certificate, headers and\nwhat else is served; of a directory its permissions. With --against it compares\nwith a published copy. Exits 1 if a finding is an error, and 2 if the source\ncan't be read. Every finding: docs/reference/findings.md",
+  description: `
+    Examines documents, keys and feed; of a host also its certificate, headers and
+    what else is served; of a directory its permissions. With --against it compares
+    with a published copy. Exits 1 if a finding is an error, and 2 if the source
+    can't be read. Every finding: docs/reference/findings.md`,
   flags: {
     against: optional(source, `the published copy: ${SOURCE_HELP}`),
   },

@@ -29,8 +29,10 @@ import { REQUIRE_FLAG } from "./check.ts";
 
 /** `sig evidence make` */
 export const evidenceMake = typedCommand({
-  description:
-    "Writes the question, the answer as of the issuer's checkpoint, and its proof to a\nfile that can be verified offline. Exits with 0 on allow, 1 on deny, and 2 on an\nerror.",
+  description: `
+    Writes the question, the answer as of the issuer's checkpoint, and its proof to a
+    file that can be verified offline. Exits with 0 on allow, 1 on deny, and 2 on an
+    error.`,
   subjects: "each",
   flags: {
     sig: required(source, SOURCE_HELP, { mistaken: MISTAKEN_SIG }),
@@ -77,8 +79,12 @@ export const evidenceMake = typedCommand({
 
 /** `sig evidence verify` */
 export const evidenceVerify = typedCommand({
-  description:
-    "Verifies that a trusted key has signed the checkpoint, and that path and lines\nlead from there to the answer. Without --trust, the issuer's keys are\nfetched; the output names the key that signed, for --trust. Exits with 0 if\nthe evidence is sound, whatever its answer, 1 if it is faulty, and 2 on an error.\nEvidence never shows that nothing came later.",
+  description: `
+    Verifies that a trusted key has signed the checkpoint, and that path and lines
+    lead from there to the answer. Without --trust, the issuer's keys are
+    fetched; the output names the key that signed, for --trust. Exits with 0 if
+    the evidence is sound, whatever its answer, 1 if it is faulty, and 2 on an error.
+    Evidence never shows that nothing came later.`,
   positionals: [{ name: "file", help: "the evidence; - is standard input" }],
   flags: {
     trust: optional(

@@ -5,8 +5,14 @@ import { EXPORT_FLAGS, EXPORT_KINDS } from "../export/kinds.ts";
 
 /** `sig export` */
 export const exportSite = typedCommand({
-  description:
-    "nginx, caddy, deno-deploy and static serve the issuer's documents as readers\nneed them, and nothing else of the directory: a configuration; a program for\nDeno Deploy and deno serve; a _headers file for Netlify, Cloudflare Pages and\nothers.\n\ngate-nginx, gate-caddy and gate-traefik protect an application: a configuration\nof a reverse proxy that lets in only people who logged in at sig web.",
+  description: `
+    nginx, caddy, deno-deploy and static serve the issuer's documents as readers
+    need them, and nothing else of the directory: a configuration; a program for
+    Deno Deploy and deno serve; a _headers file for Netlify, Cloudflare Pages and
+    others.
+
+    gate-nginx, gate-caddy and gate-traefik protect an application: a configuration
+    of a reverse proxy that lets in only people who logged in at sig web.`,
   positionals: [{
     name: "kind",
     help: EXPORT_KINDS.map(({ name }) => name).join(", "),

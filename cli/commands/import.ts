@@ -20,8 +20,11 @@ const MAX_FAULTS = 100;
 
 /** `sig import`. The name has a suffix because `import` is a keyword. */
 export const importDrafts = typedCommand({
-  description:
-    "Reads drafts as JSON lines: objects with event_type and the members of an\nupsert or revoke, named as in the protocol. Everything not given is generated.\nLines with an event_id may be imported again: an event that is already in the\nfeed is not written twice. If one line is faulty, nothing is written.",
+  description: `
+    Reads drafts as JSON lines: objects with event_type and the members of an
+    upsert or revoke, named as in the protocol. Everything not given is generated.
+    Lines with an event_id may be imported again: an event that is already in the
+    feed is not written twice. If one line is faulty, nothing is written.`,
   positionals: [{ name: "file", help: "the drafts; - is standard input" }],
   flags: {
     ...DIR_FLAG,

@@ -124,8 +124,10 @@ const sha256 = checked(
 
 /** `sig pin ack` */
 export const pinAck = typedCommand({
-  description:
-    "Reads the issuer, shows what was remembered and what is served now, and after\nconfirmation accepts what is served: only if it is what the recorded incident\nsaw, or what --expect names.",
+  description: `
+    Reads the issuer, shows what was remembered and what is served now, and after
+    confirmation accepts what is served: only if it is what the recorded incident
+    saw, or what --expect names.`,
   positionals: [ISSUER],
   flags: {
     ...PINS_FLAG,

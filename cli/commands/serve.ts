@@ -14,8 +14,9 @@ const REFUSED: readonly string[] = [
 
 /** `sig serve` */
 export const serve = typedCommand({
-  description:
-    "Serves the issuer's documents and proofs and nothing else, until it is stopped. The\nfirst line of output is its URL.",
+  description: `
+    Serves the issuer's documents and proofs and nothing else, until it is stopped. The
+    first line of output is its URL.`,
   positionals: [{ name: "dir", help: "the issuer's directory" }],
   flags: {
     addr: optional(

@@ -236,8 +236,9 @@ const namespace = checked(
 
 /** `sig allowed-signers` */
 export const allowedSigners = sourceCommand({
-  description:
-    "Prints an allowed_signers file for git and ssh-keygen -Y verify: each did:key\nwith the times at which sig check --at allows it, to the second.",
+  description: `
+    Prints an allowed_signers file for git and ssh-keygen -Y verify: each did:key
+    with the times at which sig check --at allows it, to the second.`,
   flags: {
     ...REQUIRE_FLAG,
     namespace: many(

@@ -32,8 +32,21 @@ interface Outcome {
 
 /** `sig test` */
 export const test = typedCommand({
-  description:
-    "CASES is YAML (or JSON):\n  source: ./acme.example\n  cases:\n    - name: alice may deploy\n      subject: did:web:alice.example\n      require: [relationship=employee, role=deploy]\n      expect: allow\n    - subject: did:web:bob.example\n      require: [role=deploy]\n      at: 2026-02-01T00:00:00Z\n      expect: deny\n      reasons: [revoked]\nThe source is resolved like --sig, from the working directory. Exits with 0 if\nall cases pass, 1 if one fails, and 2 on an error.",
+  description: `
+    CASES is YAML (or JSON):
+      source: ./acme.example
+      cases:
+        - name: alice may deploy
+          subject: did:web:alice.example
+          require: [relationship=employee, role=deploy]
+          expect: allow
+        - subject: did:web:bob.example
+          require: [role=deploy]
+          at: 2026-02-01T00:00:00Z
+          expect: deny
+          reasons: [revoked]
+    The source is resolved like --sig, from the working directory. Exits with 0 if
+    all cases pass, 1 if one fails, and 2 on an error.`,
   positionals: [{
     name: "cases",
     help: "YAML file of test cases; - is standard input",

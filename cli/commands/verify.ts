@@ -14,8 +14,9 @@ import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig verify` */
 export const verify = sourceCommand({
-  description:
-    "Exits with 0 if everything is valid, 1 if something published is invalid, and 2\non any other error.",
+  description: `
+    Exits with 0 if everything is valid, 1 if something published is invalid, and 2
+    on any other error.`,
   flags: PIN_FLAGS,
   examples: [
     "sig verify acme.example",

@@ -55,8 +55,9 @@ function membersOf(flags: Values<typeof MEMBERS>) {
 
 /** `sig web client add` */
 export const webClientAdd = typedCommand({
-  description:
-    "Adds an application to the file that sig web reads by --oidc-clients. Its\nsecret is shown once.",
+  description: `
+    Adds an application to the file that sig web reads by --oidc-clients. Its
+    secret is shown once.`,
   flags: {
     ...FILE,
     ...ID,
@@ -90,8 +91,10 @@ export const webClientAdd = typedCommand({
 
 /** `sig web client set` */
 export const webClientSet = typedCommand({
-  description:
-    "Changes an application of the file; what is not named remains, as does its\nsecret. A list replaces the list of before. The server reads the file again at\nSIGHUP.",
+  description: `
+    Changes an application of the file; what is not named remains, as does its
+    secret. A list replaces the list of before. The server reads the file again at
+    SIGHUP.`,
   flags: {
     ...FILE,
     ...ID,
@@ -201,8 +204,9 @@ export const webClientRemove = typedCommand({
 
 /** `sig web client rotate-secret` */
 export const webClientRotateSecret = typedCommand({
-  description:
-    "Gives an application a new secret, which is shown once. The old\nsecret is valid until the server reads the file again (SIGHUP).",
+  description: `
+    Gives an application a new secret, which is shown once. The old
+    secret is valid until the server reads the file again (SIGHUP).`,
   flags: { ...FILE, ...ID },
   examples: ["sig web client rotate-secret --file clients.json --id grafana"],
   async run(call) {
