@@ -409,6 +409,8 @@ Deno.test("no flag takes a secret as its value", () => {
     "ssh-keys --key-type TYPE",
     "ssh-keys --key BASE64",
     "ssh-keys --options TEXT",
+    // Whether refresh tokens are issued.
+    "web client set --refresh yes|no",
     "cosign --name NAME",
   ]);
 });

@@ -292,7 +292,10 @@ Deno.test("flags and lists accept an OpenSSH public key as the subject", async (
         [`log $D/acme ${line}`, ALICE],
         [`dump-state $D/acme ${pub}`, ALICE],
         ["test $D/cases.yaml", "1 of 1"],
-        ["apply --dir $D/acme --from $D/people.csv --yes", "(seq=3)"],
+        [
+          "apply --dir $D/acme --from $D/people.csv --yes --new-role x",
+          "(seq=3)",
+        ],
         ["apply --dir $D/acme --from $D/people.json --yes", "(seq=4)"],
         ["who $D/acme --format csv", BOB],
         ["who $D/acme --format csv", CAROL],
