@@ -118,6 +118,27 @@ Deno.test("a thief gains nothing at readers that remember, once the owner has re
     );
     await publish();
     assertEquals(await answers(readers), none, "after the statement");
+    for (const store of ["feed", "proof"]) {
+      const shown = `pin show ${didOf(host)} --pins $D/${store}.db`;
+      const { recovery } = await of.json(shown);
+      assertEquals(recovery.statements, 1);
+      await of.says(shown, { out: ", 1 statement\n" });
+    }
+    // Evidence carries the statements, and a mutated chain is faulty.
+    const made = `evidence make --sig ${host} --subject ${subject}`;
+    await of.says(
+      `${made} --require role=deploy --allow-insecure --out $D/e.json`,
+      { code: 1 },
+    );
+    await of.says("evidence verify $D/e.json --allow-insecure", {
+      ...{ code: 0, out: "sound" },
+    });
+    await of.edit("e.json", (evidence) => {
+      evidence.recovery.statements = [];
+    });
+    await of.says("evidence verify $D/e.json --allow-insecure", {
+      ...{ code: 1, out: "its statements are not those of the checkpoint" },
+    });
 
     // With the key and the server again: a further event of the stolen key.
     await replace(of, "acme", "thief");

@@ -1,6 +1,6 @@
 /** `sig backup` and `sig restore`. @module */
 
-import { isSigError, type PrivateJwk } from "@sig/core";
+import { isSigError, type PrivateJwk, WELL_KNOWN_PATHS } from "@sig/core";
 import type { BackupKeys, IssuerBackup, RestoredBackup } from "@sig/issuer";
 import {
   file,
@@ -101,6 +101,9 @@ export const backup = typedCommand({
       writeKeys(call, "private keys", shown.keys);
       writeKeys(call, "not in it, in an agent", shown.agent_keys);
       writeKeys(call, "not in it, not found", shown.missing_keys);
+      if (hasRecovery(files)) {
+        io.stdout("  not in it, kept offline: the recovery key\n");
+      }
     }
     return 0;
   },
@@ -108,6 +111,13 @@ export const backup = typedCommand({
 
 function writeKeys({ io }: Output, what: string, kids: readonly string[]) {
   if (kids.length > 0) io.stdout(`  ${what}: ${kids.map(safe).join(", ")}\n`);
+}
+
+/** Returns whether the issuer has published a commitment to a recovery key. */
+function hasRecovery(files: IssuerBackup["files"]): boolean {
+  const metadata = files.get(WELL_KNOWN_PATHS.metadata);
+  return metadata !== undefined &&
+    "recovery" in JSON.parse(new TextDecoder().decode(metadata));
 }
 
 /** Refuses a folder in which other users could list or replace the backup. */

@@ -301,6 +301,13 @@ function writePin(call: Output, pin: PinRecord): void {
     rows.push(["checkpoint", `${counted(proof.size, "event")}, ${proof.root}`]);
   }
   rows.push(...keysOf(proof?.keys ?? pin.keys));
+  if (pin.recovery !== null) {
+    const { commitment, statements } = pin.recovery;
+    rows.push([
+      "recovery",
+      `${commitment}, ${counted(statements, "statement")}`,
+    ]);
+  }
   for (const { kid, at } of pin.key_added) {
     rows.push(["new key", `${kid} since ${toSecond(at)}`]);
   }

@@ -83,6 +83,11 @@ test("the stolen key signs nothing from then on, and the issuer continues", asyn
 
 test("a lost key ends, and its events stay valid", async (of) => {
   await of.ok(CREATE);
+  await of.ok("checkpoint --dir $D/acme");
+  await Deno.chmod(of.dir, 0o700);
+  await of.says("backup --dir $D/acme --out $D/acme.tar", {
+    ...{ code: 0, out: "not in it, kept offline: the recovery key" },
+  });
   const before = await of.ok("dump-state $D/acme --format json");
   await Deno.remove(of.path("keys"), { recursive: true });
   await of.says(`${RECOVER} --lost orgsign-1`, {
