@@ -17,7 +17,8 @@ import { reviewUpsert } from "../issue/change_notices.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { counted, safe, warn } from "../output/write.ts";
-import { peopleFile, savePeopleFile } from "../people/people.ts";
+import { peopleFile } from "../people/people.ts";
+import { savePeopleFile } from "../people/save_people.ts";
 import type { Io } from "../terminal/io.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 

@@ -28,9 +28,9 @@ import {
   PEOPLE_FLAG,
   type PeopleValue,
   readPeopleFile,
-  savePeopleFile,
   tryReadPeopleFile,
 } from "../people/people.ts";
+import { savePeopleFile } from "../people/save_people.ts";
 import { readDesired, READING_FLAGS } from "../people/list_flags.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 

@@ -2,14 +2,9 @@
 
 import { isSigError } from "@sig/core";
 import { file, optional, type Values } from "@sig/api/program";
-import type {
-  People,
-  PersonKey,
-  RootOf,
-  SavedPeople,
-} from "@sig/issuer/people";
+import type { People, RootOf } from "@sig/issuer/people";
 import type { Call } from "../command_line/command.ts";
-import { counted, safe, warn } from "../output/write.ts";
+import { warn } from "../output/write.ts";
 
 /** The flag for the people file. */
 export const PEOPLE_FLAG = {
@@ -70,49 +65,6 @@ export async function tryReadPeopleFile(
     const { People } = await import("@sig/issuer/people");
     return new People([]);
   }
-}
-
-/**
- * Adds keys to the people file of the issuer's directory. A failure is a
- * warning, not an error, because the events are already published.
- */
-export async function savePeopleFile(
-  call: Call<PeopleValue>,
-  dir: string,
-  keys: readonly PersonKey[],
-): Promise<void> {
-  if (keys.length === 0) return;
-  const path = peopleFile(dir);
-  let done: SavedPeople;
-  try {
-    const { createFileStore } = await import("@sig/issuer");
-    const { savePeople } = await import("@sig/issuer/people");
-    const store = createFileStore(dir);
-    try {
-      done = await savePeople(store, keys);
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    if (!isSigError(error)) throw error;
-    const count = counted(keys.length, "key");
-    return warn(
-      call,
-      `${count} of people not saved in ${path}: ${error.message}`,
-    );
-  }
-  for (const { subject } of done.kept) {
-    warn(
-      call,
-      `${path} has another person or name for ${subject}, and keeps it`,
-    );
-  }
-  if (done.saved.length === 0 || call.format !== "text") return;
-  const [{ name, person, subject }] = done.saved as [PersonKey];
-  const what = done.saved.length === 1
-    ? name ?? person ?? subject
-    : counted(done.saved.length, "key");
-  call.io.stderr(`Saved ${safe(what)} in ${safe(path)}\n`);
 }
 
 /**
