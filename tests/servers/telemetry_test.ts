@@ -182,7 +182,13 @@ Deno.test("api: measures decisions, failures and the age of the feed without ide
   const found = await waitUntil("all is counted", () => {
     const metrics = projectMetrics(collector.metrics);
     const age = metrics["sig.feed.age_seconds"]?.length;
-    return metrics["sig.refresh.failures"]?.[0] === "2" && age && metrics;
+    // The second question gets the first error while the issuer is spared, which
+    // is not another failure, unless the machine is slow.
+    const failures = Number(metrics["sig.refresh.failures"]?.[0]);
+    const isAll = metrics["sig.decisions"]?.some((each) =>
+      each.startsWith("2 allow")
+    );
+    return failures >= 1 && failures <= 2 && isAll && age && metrics;
   });
   assertEquals(found["sig.decisions"], [
     `1 deny ${issuer.did} role_missing`,
