@@ -72,10 +72,12 @@ withOpenSsh(
     const command = (...more: readonly string[]) =>
       [
         ...["/usr/bin/env", `XDG_DATA_HOME=${path}`],
+        `XDG_CACHE_HOME=${path}/cache`,
         ...[`DENO_DIR=${DENO_DIR}`, ...sig.words, "ssh-keys", host],
         ...["--allow-insecure", "--require", "role=ssh:%u"],
         ...["--key-type", "%t", "--key", "%k", ...more],
       ].join(" ");
+    const remembering = command("--max-age", "1h");
     const denied = async (sshd: TestSshd, key: typeof alice) => {
       const { code, stderr } = await sshd.logIn(key);
       assertEquals(code, 255);
@@ -94,6 +96,10 @@ withOpenSsh(
         () => denied(sshd, bob),
       );
       await t.step("denies a key of another type", () => denied(sshd, rsa));
+      await t.step("remembers the feed with --max-age", async () => {
+        await using sshd = await startSshd(path, freePort(), remembering);
+        assertEquals((await sshd.logIn(alice)).code, 0);
+      });
       await t.step("denies while the issuer is unreachable", async () => {
         await site.stop();
         await denied(sshd, alice);
@@ -103,11 +109,7 @@ withOpenSsh(
     await t.step(
       "admits while the issuer is unreachable, within --max-age",
       async () => {
-        await using sshd = await startSshd(
-          path,
-          freePort(),
-          command("--max-age", "1h"),
-        );
+        await using sshd = await startSshd(path, freePort(), remembering);
         assertEquals((await sshd.logIn(alice)).code, 0);
       },
     );
