@@ -8,7 +8,7 @@
 import { DEFAULT_LIMITS, isSigError, type SigMetadata } from "@sig/core";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { fetchedKeys, findContradiction } from "../memory/compare.ts";
-import { Mirror } from "../memory/mirror.ts";
+import type { Mirror } from "../memory/mirror.ts";
 import { nameKids, type Pin } from "../memory/pin.ts";
 import { wayOf } from "../memory/transitions.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
@@ -125,6 +125,8 @@ async function openMirror(
   const compared = pin.status === "remembered" && pin.feed?.compared_at;
   const useCopy = !full && !!compared &&
     isWithin(COMPARE_AFTER_MS, new Date(compared), now);
+  // Only commands have a folder: other programs don't load its code.
+  const { Mirror } = await import("../memory/mirror.ts");
   return await Mirror.open(location, { folder, useCopy });
 }
 
