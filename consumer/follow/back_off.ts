@@ -55,6 +55,8 @@ interface AskingOptions {
 export class BackOff {
   readonly #now: () => Date;
   #failure: Failure | undefined;
+  /** The error that the last spared question got. */
+  #last: SigError | undefined;
   #isRetrying = false;
 
   constructor({ now }: { readonly now: () => Date }) {
@@ -129,11 +131,17 @@ export class BackOff {
     return nowMs < atMs ? 0 : Math.max(0, untilMs - nowMs);
   }
 
+  /** Returns the error of a spared question; one for all of the same second. */
   #spared(failure: Failure): SigError {
-    const seconds = Math.ceil(this.#delayMs(failure) / 1000);
+    const delay = Math.max(1, Math.ceil(this.#delayMs(failure) / 1000));
     const { code, context } = failure.error;
-    return new SigError(code, failure.error, {
-      context: { ...context, retry_after_seconds: Math.max(1, seconds) },
+    const last = this.#last;
+    if (
+      last?.cause === failure.error &&
+      last.context.retry_after_seconds === delay
+    ) return last;
+    return this.#last = new SigError(code, failure.error, {
+      context: { ...context, retry_after_seconds: delay },
       cause: failure.error,
     });
   }
