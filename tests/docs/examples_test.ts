@@ -233,7 +233,10 @@ Deno.test("nightly publishes a run; a guard stops it with 78, an invalid export 
   const stopped = await sync(columns, numbers.slice(1, 3));
   const [, confirmed = ""] = /^ {3}(sig apply .*)$/m.exec(stopped.mail) ?? [];
   const done = await runWell("sh", ["-c", confirmed], { env });
-  assertEquals(done, "Appended 9 events (seq=14 to 22)\n");
+  assertEquals(
+    done,
+    "Ends 9 relationships with the reason code employment_ended.\nAppended 9 events (seq=14 to 22)\n",
+  );
 });
 
 Deno.test({
