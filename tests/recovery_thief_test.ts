@@ -176,8 +176,8 @@ Deno.test("a thief gains nothing at readers that remember, once the owner has re
     await publish("thief");
     const other = await answers(readers);
     assertEquals(
-      [other.feed, other.proof, other.api, other.ssh],
-      Array.from({ length: 4 }, () => "recovery_contradicted"),
+      [other.first, other.feed, other.proof, other.api, other.ssh],
+      ["allow", ...Array.from({ length: 4 }, () => "recovery_contradicted")],
       "another commitment",
     );
 
