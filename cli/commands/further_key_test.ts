@@ -1,4 +1,9 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   type Answer,
   answered,
@@ -103,6 +108,9 @@ test("enrol gives another key the person's current type, roles and dates", async
   // The new key begins now.
   const { valid_from } = (await workspace.events()).at(-1);
   assertEquals(valid_from.slice(0, 10), "2026-01-01");
+  // The preview was before the append.
+  const [, shown = ""] = /from (\S+) until/.exec(ran.stderr) ?? [];
+  assert(shown <= valid_from, `${shown} ${valid_from}`);
   assertRan(ran, {
     stderr: `published by did:web:acme.example
 invitation   signed by key orgsign-1
@@ -110,7 +118,7 @@ subject      ${answer.subject}
 new key of   ${ALICE}
 as           employee
 roles        deploy
-valid        from ${valid_from} until 2027-07-01T00:00:00Z (through 2027-06-30)
+valid        from ${shown} until 2027-07-01T00:00:00Z (through 2027-06-30)
 `,
   });
   const given = ["employee", "deploy", "2027-07-01T00:00:00Z"];
