@@ -21,7 +21,7 @@ const NOT_RUN: { readonly [document: string]: number } = {
   "docs/deploy.md": 4,
   "docs/gate.md": 1,
   "docs/log-people-in.md": 1,
-  "docs/node.md": 1,
+  "docs/node.md": 2,
   "docs/observe.md": 1,
   "docs/openid.md": 5,
   "docs/run-an-issuer.md": 1,
@@ -53,12 +53,21 @@ async function findDocuments(): Promise<readonly string[]> {
 /** Languages of other programs and their configurations. */
 const FOREIGN = new Set(["apache", "go", "ini", "nginx", "yaml"]);
 /** All languages of blocks; tests/kit runs the Python ones. */
-const KNOWN = new Set(["sh", "ts", "json", "python", "text", "", ...FOREIGN]);
+const KNOWN = new Set([
+  "sh",
+  "ts",
+  "js",
+  "json",
+  "python",
+  "text",
+  "",
+  ...FOREIGN,
+]);
 
 /** Whether this file runs a block; `deno test --doc` runs ts blocks. */
 const isCommand = (block: Block) => block.language === "sh";
 const isIgnored = (block: Block) =>
-  block.language === "ts" && block.words.includes("ignore");
+  /^[jt]s$/.test(block.language) && block.words.includes("ignore");
 
 const documents = new Map<string, readonly Block[]>();
 for (const path of await findDocuments()) {
