@@ -36,7 +36,7 @@ const ALONE = [
  * They compile, pack and publish, which takes as long as a fifth of all other
  * tests: `deno task test:ship`.
  */
-const REHEARSALS = ["compile", "jsr", "npm", "release"]
+const REHEARSALS = ["compile", "jsr", "npm", "own_project", "release"]
   .map((name) => `tests/ship/${name}_test.ts`);
 /** Modules of these folders share a group: they share a browser or servers. */
 const TOGETHER = ["web/ui_test", "tests/servers", "tests/ship", "tests/docs"];
