@@ -72,14 +72,27 @@ Deno.test("the page contains its config, and no text in it can end the attribute
   assert(!text.includes("<script>"));
 });
 
-Deno.test("gzip is only sent to clients that accept it", async () => {
+Deno.test("the page's script is at most 80 kB for a browser", async () => {
+  const site = new Site();
+  const response = await site.app.fetch(
+    new Request(`${ORIGIN}/ui/page.min.js`, {
+      headers: { "accept-encoding": "gzip, deflate, br, zstd" },
+    }),
+  );
+  assertEquals(response.headers.get("content-encoding"), "br");
+  const { length } = await response.bytes();
+  assert(length <= 80_000, `${length}`);
+});
+
+Deno.test("brotli and gzip are only sent to clients that accept them", async () => {
   const site = new Site();
   for (
     const [accepted, coding] of [
       ["gzip", "gzip"],
-      ["br, GZIP;q=0.5", "gzip"],
+      ["gzip, br", "br"],
+      ["br;q=0, GZIP;q=0.5", "gzip"],
       ["gzip;q=0", null],
-      ["gzip; q=0.000, br", null],
+      ["gzip; q=0.000, br", "br"],
       ["x-gzip, identity", null],
       ["*", null],
       ["", null],

@@ -178,7 +178,9 @@ function Command({ source, question: { subject, require, at, asOf } }: {
   readonly question: Question;
 }) {
   // Whether an issuer is on this machine or network, such as that of the demo.
-  const isPrivate = /^did:web:(localhost|[\d.]+)(%3A\d+)?$/.test(source);
+  const isPrivate =
+    /^did:web:([\d.]+|[^.]+|.+\.(internal|local|lan|corp))(%3A\d+)?$/i
+      .test(source);
   const line = commandLine([
     "sig",
     "check",
