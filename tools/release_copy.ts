@@ -34,7 +34,7 @@ export async function copyCheckout(root: URL): Promise<ReleaseCopy> {
  * Copies a checkout without its links, and tests the copy.
  *
  * @param root The checkout; the URL ends with a slash.
- * @param tests Test paths (default: `deno task test` and `test:ship`).
+ * @param tests Test paths (default: `deno task test`).
  * @throws {Error} if `@std` can't be resolved, or a test fails.
  */
 export async function makeReleaseCopy(
@@ -55,7 +55,7 @@ export async function makeReleaseCopy(
     await deno(["install", ...flags, ...entries], copy.root);
     await deno(["task", "--quiet", "bundle"], copy.root);
     const runs = tests.length === 0
-      ? [["task", "--quiet", "test"], ["task", "--quiet", "test:ship"]]
+      ? [["task", "--quiet", "test"]]
       : [["test", "-A", "--no-check", "--quiet", ...tests]];
     for (const args of runs) await deno(args, copy.root);
     return copy;

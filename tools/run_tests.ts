@@ -1,8 +1,8 @@
 /**
  * Runs all tests, and every `ts` example. Run by `deno task test:unit`;
  * arguments that begin with `-`, such as `--filter`, are passed to `deno test`,
- * and others are the only files to run. `--ship` runs the rehearsals of a
- * release instead; `--each` runs every file alone, to find the slowest ones.
+ * and others are the only files to run. `--each` runs every file alone, to find
+ * the slowest ones.
  *
  * Most test modules take far longer to load than to run. This tool therefore
  * writes modules that import a few dozen test modules of a package; each runs
@@ -31,13 +31,10 @@ const ALONE = [
   "cli/pins_faults_test.ts",
   "issuer/crash_test.ts",
   "web/openid/processes_test.ts",
+  // They compile, pack and publish.
+  ...["compile", "jsr", "npm", "own_project", "release"]
+    .map((name) => `tests/ship/${name}_test.ts`),
 ];
-/**
- * They compile, pack and publish, which takes as long as a fifth of all other
- * tests: `deno task test:ship`.
- */
-const REHEARSALS = ["compile", "jsr", "npm", "own_project", "release"]
-  .map((name) => `tests/ship/${name}_test.ts`);
 /** Modules of these folders share a group: they share a browser or servers. */
 const TOGETHER = ["web/ui_test", "tests/servers", "tests/ship", "tests/docs"];
 /** The number of test modules in a group. */
@@ -47,7 +44,6 @@ const JOBS = Math.max(4, navigator.hardwareConcurrency);
 /** The number of processes that the end of the output lists. */
 const MOST_NAMED = 10;
 const EACH = "--each";
-const SHIP = "--ship";
 
 /** Test modules, or examples, that one process runs. */
 interface Unit {
@@ -77,9 +73,7 @@ function alone(path: string): Unit {
 /** Writes the modules that import test modules, and returns all units. */
 function unitsOf(folder: string): readonly Unit[] {
   const all = FOLDERS.flatMap(testsIn);
-  const grouped = all.filter((path) =>
-    !ALONE.includes(path) && !REHEARSALS.includes(path)
-  );
+  const grouped = all.filter((path) => !ALONE.includes(path));
   const byRoom = Map.groupBy(
     grouped,
     (path) =>
@@ -135,11 +129,10 @@ const folder = await Deno.makeTempDir({ prefix: "sig-tests-" });
 const results: Awaited<ReturnType<typeof run>>[] = [];
 try {
   const options = Deno.args.filter((each) =>
-    each.startsWith("-") && each !== EACH && each !== SHIP
+    each.startsWith("-") && each !== EACH
   );
   const paths = Deno.args.filter((each) => !each.startsWith("-"));
   if (Deno.args.includes(EACH)) paths.push(...FOLDERS.flatMap(testsIn));
-  if (Deno.args.includes(SHIP)) paths.push(...REHEARSALS);
   const units = paths.length > 0 ? paths.map(alone) : unitsOf(folder);
   const waiting = units.values();
   await Promise.all(
