@@ -197,6 +197,30 @@ Deno.test("a copy never hides a rollback, nor other bytes that were cut off", as
   }
 });
 
+Deno.test("a copy that is longer than what is remembered is not used", async () => {
+  await using issuer = await setUp();
+  const { did, line, lines, publish, pins, server } = issuer;
+  publish([...lines, await line(41, key)]);
+  await issuer.verify({ pins: createMemoryStore() });
+  const copies = issuer.files().map((file) =>
+    [file, Deno.readFileSync(file)] as const
+  );
+  for (const [file] of copies) Deno.removeSync(file);
+  publish(lines);
+  await issuer.verify();
+  for (const [file, bytes] of copies) Deno.writeFileSync(file, bytes);
+  // The server confirms any copy.
+  server.documents.set(
+    PATHS.feed,
+    ({ headers }) =>
+      headers.has("if-none-match")
+        ? new Response(null, { status: 304 })
+        : new Response(feedOf(lines)),
+  );
+  assertEquals((await issuer.verify()).state.last_sequence, 40);
+  assertEquals((await showPin(pins, did)).sequence, 40);
+});
+
 Deno.test("what was read answers in a new process within the maximum age, without a request", async () => {
   await using issuer = await setUp();
   const { did, server, pins } = issuer;

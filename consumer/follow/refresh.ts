@@ -71,7 +71,7 @@ export async function readFeed(
   first.mirror?.close();
   options.onAttempt?.();
   const again = await readMirrored(location, start, options);
-  return { ...again, repeatedAt: options.now };
+  return { ...again, found: asFault(again.found), repeatedAt: options.now };
 }
 
 /** A read, and the mirror to keep once the pin is written. */
@@ -127,7 +127,8 @@ async function openMirror(
     isWithin(COMPARE_AFTER_MS, new Date(compared), now);
   // Only commands have a folder: other programs don't load its code.
   const { Mirror } = await import("../memory/mirror.ts");
-  return await Mirror.open(location, { folder, useCopy });
+  const maxCopyBytes = useCopy ? pin.feed?.bytes : undefined;
+  return await Mirror.open(location, { folder, useCopy, maxCopyBytes });
 }
 
 /** Returns whether keys may have been added after the documents were read. */

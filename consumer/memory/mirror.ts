@@ -13,6 +13,7 @@ import {
   type OpenOptions,
   readAll,
 } from "../read/reader.ts";
+import { ownerOfNewFile, WRITABLE_BY_OTHERS } from "../store/sqlite_file.ts";
 import { createFastSha256 } from "../verify/verify_feed.ts";
 import {
   FeedCopy,
@@ -39,13 +40,19 @@ export interface MirrorOptions {
    * server is asked for every byte, and the copy is only compared and replaced.
    */
   readonly useCopy?: boolean | undefined;
+  /**
+   * Number of remembered bytes of the feed (default: any). A longer copy is not
+   * used: a server that has not changed anything would not contradict it.
+   */
+  readonly maxCopyBytes?: number | undefined;
 }
 
 /**
  * Reads an issuer's documents from a server, and what has not changed from a
  * copy on disk. It is below verification: its bytes are verified like fetched
- * bytes, so that it needs no trust and no state, and deleting it costs only
- * time. Several processes may use the same folder.
+ * bytes, so that it needs no more trust than the server, and no state, and
+ * deleting it costs only time. A folder that another user may change is not
+ * used: with it, that user could do what the server can. Several processes may use the same folder.
  *
  * The copy of the feed is used only after its whole end was compared with what
  * the server sends; otherwise the whole feed is fetched. A caller must therefore
@@ -93,6 +100,7 @@ export class Mirror implements DocumentReader {
   readonly #fs: Files | undefined;
   readonly #path: string;
   readonly #useCopy: boolean;
+  readonly #maxCopyBytes: number;
   readonly #copy: FeedCopy | undefined;
   readonly #documents: Map<DocumentName, HeldDocument>;
   #recorder: FeedRecorder | undefined;
@@ -106,31 +114,28 @@ export class Mirror implements DocumentReader {
     reader: DocumentReader,
     path: string,
     fs: Files | undefined,
-    useCopy: boolean,
+    { useCopy = true, maxCopyBytes = Infinity }: Omit<MirrorOptions, "folder">,
   ) {
     this.#reader = reader;
     this.#path = path;
     this.#fs = fs;
     this.#useCopy = useCopy;
+    this.#maxCopyBytes = maxCopyBytes;
     this.#copy = fs && FeedCopy.open(fs, path);
     this.#documents = readDocuments(fs, `${path}.documents`);
   }
 
   /**
    * Opens the copy of an issuer's documents for one read; the caller closes it.
-   * Without a folder that can be used, the mirror only passes documents on.
+   * Without a folder that can be used, or in one that another user owns or may
+   * change, the mirror only passes documents on.
    */
   static async open(
     { reader, metadataRef }: IssuerLocation,
-    { folder, useCopy = true }: MirrorOptions,
+    { folder, ...options }: MirrorOptions,
   ): Promise<Mirror> {
-    const fs = loadFiles();
-    try {
-      fs?.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    } catch {
-      // The files can't be opened either.
-    }
-    return new Mirror(reader, await pathOf(folder, metadataRef), fs, useCopy);
+    const path = await pathOf(folder, metadataRef);
+    return new Mirror(reader, path, openFolder(folder, path), options);
   }
 
   /** Removes the copy of an issuer's documents, if there is one. */
@@ -243,7 +248,8 @@ export class Mirror implements DocumentReader {
     const { conditions, maxBytes } = options;
     const { header } = this.#copy ?? {};
     const isUsable = this.#useCopy && conditions === undefined &&
-      header?.ref === ref && header.bytes > 0 && header.bytes <= maxBytes;
+      header?.ref === ref && header.bytes > 0 &&
+      header.bytes <= Math.min(maxBytes, this.#maxCopyBytes);
     const continued = isUsable
       ? await this.#continue(this.#copy!, ref, options)
       : undefined;
@@ -351,6 +357,25 @@ function ifChanged(etag: string | null | undefined) {
 function isRangeRefused(error: unknown): boolean {
   return isSigError(error, "fetch_status") && error.context.status === 416 ||
     isSigError(error, "fetch_failed") && error.context.kind === "range";
+}
+
+/**
+ * Creates the folder of all copies if it is not there, and a file at `path` for
+ * a moment, to learn the owner of files. Returns undefined if it
+ * can't be used, or if another user could have written the copies.
+ */
+function openFolder(folder: string, path: string): Files | undefined {
+  const fs = loadFiles();
+  try {
+    fs?.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const owner = fs && ownerOfNewFile(fs, path);
+    if (fs === undefined || owner === undefined) return fs;
+    const { uid, mode } = fs.statSync(folder);
+    const isOwn = uid === owner && (mode & WRITABLE_BY_OTHERS) === 0;
+    return isOwn ? fs : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function pathOf(folder: string, metadataRef: string): Promise<string> {

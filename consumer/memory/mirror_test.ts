@@ -320,6 +320,21 @@ test("without a folder that can be used, documents are only passed on", async ({
   }
 });
 
+test("a copy in a folder that another user may change is not used", async ({ read, folder, copyPath }) => {
+  await read(FEED);
+  assertEquals((await read(FEED)).usedCopy, true);
+  if (Deno.build.os === "windows") return;
+  const before = Deno.readFileSync(copyPath());
+  for (const mode of [0o720, 0o702]) {
+    await Deno.chmod(folder, mode);
+    assertEquals((await read(`${FEED}${FEED}`)).usedCopy, false);
+    assertEquals(Deno.readFileSync(copyPath()), before);
+  }
+  await Deno.chmod(folder, 0o755);
+  assertEquals((await read(FEED)).usedCopy, true);
+  assertEquals([...Deno.readDirSync(folder)].length, 2);
+});
+
 test("a removed copy is not used", async ({ read, folder, server }) => {
   await read(FEED);
   await Mirror.remove(folder, server.origin + PATHS.metadata);

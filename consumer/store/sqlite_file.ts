@@ -18,7 +18,7 @@ const BUSY_TIMEOUT_MS = 60_000;
 const UPGRADE_TIMEOUT_MS = 10_000;
 
 /** Mode bits that allow group or others to write. */
-const WRITABLE_BY_OTHERS = 0o022;
+export const WRITABLE_BY_OTHERS = 0o022;
 
 // With a write-ahead log and NORMAL, a commit needs no flush. After a crash of
 // the process the file is intact; after a power failure it may lack the latest
@@ -355,7 +355,10 @@ function lookAt(
  * Returns the user id of this process, which needs no extra permission;
  * undefined on Windows.
  */
-function ownerOfNewFile(files: typeof fs, path: string): number | undefined {
+export function ownerOfNewFile(
+  files: typeof fs,
+  path: string,
+): number | undefined {
   const probe = `${path}.${crypto.randomUUID()}.part`;
   files.closeSync(files.openSync(probe, "wx", 0o600));
   try {
