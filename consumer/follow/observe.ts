@@ -110,7 +110,11 @@ export async function observeIssuer(
     const observation = proven?.observation ?? await waitFor(
       issuer.did,
       () => sharedRefresh(issuer, pin, asked, signal),
-    );
+    ).catch(async (error) => {
+      // A connection that breaks must not hide the fault of a proof.
+      if (isUnreachable(error)) await proven?.settleFault?.();
+      throw error;
+    });
     const { warning } = proven ?? {};
     return warning === undefined ? observation : warned(observation, warning);
   };
@@ -264,7 +268,12 @@ async function proveAnswer(
   issuer: KnownIssuer,
   question: ProofQuestion,
   asked: Observing,
-): Promise<{ readonly observation?: Observation; readonly warning?: Warning }> {
+): Promise<{
+  readonly observation?: Observation;
+  readonly warning?: Warning;
+  /** Keeps the fault of the proof, if the pin has not changed since. */
+  readonly settleFault?: () => Promise<unknown>;
+}> {
   const { keeper, did } = issuer;
   const { at, waitFor = runImmediately } = asked;
   if (!mayProve(issuer, asked)) return {};
@@ -281,9 +290,13 @@ async function proveAnswer(
     );
     if (found === undefined) return {};
     if (found.kind === "unproven") {
-      const { warning, again } = found;
+      const { warning, again, fault: error } = found;
       issuer.readBefore = again;
-      return warning === undefined ? {} : { warning };
+      if (warning === undefined) return {};
+      return error === undefined ? { warning } : {
+        warning,
+        settleFault: () => settle(issuer, before, { kind: "fault", error }, at),
+      };
     }
     const after = await settle(issuer, before, found, at);
     if (after === undefined) return undefined;

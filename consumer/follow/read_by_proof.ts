@@ -14,6 +14,7 @@ import {
   isUpsert,
   parseEventPayload,
   Replay,
+  type SigError,
   type SigMetadata,
   type Warning,
 } from "@sig/core";
@@ -123,7 +124,17 @@ export async function readByProof(
     ? first.error.code === "key_not_introduced"
     : first.kind === "unproven" && first.warning !== undefined &&
       first.warning.detail !== "fetch_timeout";
-  return isTransient ? await readOnce(location, question, options) : first;
+  if (!isTransient) return first;
+  const again = await readOnce(location, question, options);
+  // A connection that breaks must not hide what was seen before.
+  const fault = first.kind === "contradiction"
+    ? first.error
+    : first.kind === "unproven"
+    ? first.fault
+    : undefined;
+  if (fault === undefined) return again;
+  if (again.kind === "unreachable") return { ...again, kind: "fault" };
+  return again.kind === "unproven" ? { fault, ...again } : again;
 }
 
 async function readOnce(
@@ -144,7 +155,10 @@ async function readOnce(
   const found = await prove(proofs, loaded, question, options)
     .catch((error: unknown) => {
       if (!isSigError(error)) throw error;
-      return notUsed(error.code);
+      const unused = notUsed(error.code);
+      return error.category === "unavailable"
+        ? unused
+        : { ...unused, fault: error };
     });
   return found.kind === "unproven"
     ? { ...found, again: documents.again() }
@@ -154,6 +168,7 @@ async function readOnce(
 interface Unproven {
   readonly kind: "unproven";
   readonly warning?: Warning;
+  readonly fault?: SigError;
 }
 
 function notUsed(detail: string): Unproven {

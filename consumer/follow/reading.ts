@@ -121,6 +121,8 @@ export type Found =
   | {
     readonly kind: "unproven";
     readonly warning?: Warning | undefined;
+    /** The fault because of which the proof was not used. */
+    readonly fault?: SigError | undefined;
     /** Has already read the documents, for the read of the feed. */
     readonly again: DocumentReader;
   }

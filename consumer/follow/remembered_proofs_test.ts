@@ -13,7 +13,8 @@ import {
   publishProofs,
 } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
+import { status } from "../../tests/kit/issuer_server.ts";
+import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import {
   QUESTION,
   START_MS,
@@ -369,6 +370,49 @@ Deno.test("an event seen after the checkpoint can't be withheld later", async ()
   await expectSigError(() => issuer.ask(), ...ROLLED_BACK);
   await expectSigError(() => issuer.read(), ...ROLLED_BACK);
 });
+
+for (const seen of ["a faulty tail", "a key that nobody introduced"]) {
+  Deno.test(`${seen} is not forgiven if the issuer falls silent after it`, async () => {
+    await using issuer = await setUp();
+    const { did, pins, publishKeys, server: { documents } } = issuer;
+    const grace = { maxAgeMs: 1_000, graceMs: 600_000 };
+    let ms = START_MS;
+    const consumer = issuer.fresh({
+      ...{ ...grace, pins, proofs: "always", now: () => new Date(ms) },
+    });
+    const ask = () => consumer.check(did, QUESTION);
+    await ask();
+    ms += 60_000;
+    const before = new Map(documents);
+    const path = seen === "a faulty tail" ? PATHS.feed : PATHS.jwks;
+    if (path === PATHS.jwks) publishKeys([key1, key2]);
+    const keys = documents.get(PATHS.jwks) as string;
+    const feed = feedOf(await issuer.lines7(stranger));
+    const served = ({ headers }: Request) => {
+      documents.set(path, status(503));
+      if (path === PATHS.jwks) return new Response(keys);
+      const from = Number(/\d+/.exec(headers.get("range") ?? ""));
+      const range = `bytes ${from}-${feed.length - 1}/${feed.length}`;
+      return new Response(feed.slice(from), {
+        status: 206,
+        headers: { "content-range": range },
+      });
+    };
+    documents.set(path, served);
+    await expectSigError(ask, "fetch_status", "503");
+    // Nor later.
+    ms += 60_000;
+    await expectSigError(ask, "fetch_status", "503");
+    for (const [path, served] of before) documents.set(path, served);
+    ms += 60_000;
+    // Is not delayed by the failures before.
+    const now = { ...QUESTION, maxAgeMs: 0 };
+    assertEquals((await consumer.check(did, now)).decision, "allow");
+    documents.set(path, status(503));
+    ms += 60_000;
+    assertEquals((await ask()).freshness?.status, "stale");
+  });
+}
 
 Deno.test("a late answer is read again if a later checkpoint was seen meanwhile", async () => {
   await using issuer = await setUp();
