@@ -28,6 +28,15 @@ export function Time({ instant, isShort = false }: {
   );
 }
 
+/** The last day of a period that ends at a midnight; undefined otherwise. */
+export function lastDay(until: string): string | undefined {
+  if (!/T00:00:00(\.0+)?Z$/.test(until)) return undefined;
+  const ms = Date.parse(until);
+  return Number.isNaN(ms)
+    ? undefined
+    : new Date(ms - 1).toISOString().slice(0, 10);
+}
+
 /** Start and end of a relationship. */
 export function Validity({ from, until, none }: {
   readonly from: string | null | undefined;
@@ -48,6 +57,7 @@ export function Validity({ from, until, none }: {
         ? (
           <>
             until <Time instant={until} />
+            {lastDay(until) && ` (through ${lastDay(until)})`}
           </>
         )
         : "without an end"}

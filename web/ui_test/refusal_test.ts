@@ -141,3 +141,31 @@ pageTest(
     await eventually(() => outcome(page), "This site does not answer");
   },
 );
+
+pageTest(
+  "a refusal says whether this key or the person has ended",
+  {},
+  async ({ page }) => {
+    for (
+      const [ended, title, next] of [
+        ["key", "The issuer ended this key", "Your other key still works"],
+        ["person", "The issuer ended your employment", "Only the issuer"],
+      ] as const
+    ) {
+      await page.route("**/attestation/verify", (route) =>
+        route.fulfill({
+          status: 403,
+          json: {
+            code: "relationship_denied",
+            detail: "a detail",
+            ended,
+            reasons: [{ code: "revoked" }],
+            relationship: { relationship_type: "employee" },
+          },
+        }), { times: 1 });
+      await start(page);
+      assertEquals(await approve(page), title);
+      await shows(page.locator(".sign-in-card"), next);
+    }
+  },
+);

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { Alert } from "../elements.tsx";
 import { exploreLink, type Place } from "../route.ts";
 import { counted, shortened, typeLabel, visibleText } from "../text.ts";
-import { Time } from "../time.tsx";
+import { lastDay, Time } from "../time.tsx";
 import { ChangeRow, linkTo, nameOf, Rows, StatusBadge } from "./elements.tsx";
 import type { Ledger, Person } from "./ledger.ts";
 
@@ -149,12 +149,18 @@ function PersonRow({ ledger, person }: {
       <span class="row-end">
         {until && (
           <span class="quiet">
-            {status === "active"
-              ? "until "
-              : status === "not_yet_valid"
-              ? "from "
-              : ""}
-            <Time instant={until} isShort />
+            {status === "active" && lastDay(until) !== undefined
+              ? `through ${lastDay(until)}`
+              : (
+                <>
+                  {status === "active"
+                    ? "until "
+                    : status === "not_yet_valid"
+                    ? "from "
+                    : ""}
+                  <Time instant={until} isShort />
+                </>
+              )}
           </span>
         )} <StatusBadge status={status} />
       </span>

@@ -149,8 +149,10 @@ const EXCEPTIONS: ReadonlyMap<string, ErrorText | undefined> = new Map<
  */
 export function explainError(problem: Problem, issuer: string): ErrorText {
   const found = findText(problem);
-  const title = found.title.replace("ISSUER", () => issuer);
-  return { ...found, title: title.charAt(0).toUpperCase() + title.slice(1) };
+  const capital = issuer.charAt(0).toUpperCase() + issuer.slice(1);
+  const title = found.title.replace(/^ISSUER/, () => capital)
+    .replace("ISSUER", () => issuer);
+  return { ...found, title };
 }
 
 function findText({ code, message, hint }: Problem): ErrorText {

@@ -148,6 +148,14 @@ function explainDeny(
     relationship_id_missing: unmet,
     requirements_split: unmet,
   };
+  // Another key of the person may still be in force.
+  if (body.ended === "key") {
+    return {
+      title: `${host} ended this key`,
+      next: "Your other key still works: sign in with it.",
+      canRetry: false,
+    };
+  }
   for (const [code, title] of Object.entries(titles)) {
     const reason = find(code);
     if (reason === undefined) continue;
