@@ -17,7 +17,7 @@ import { reviewUpsert } from "../issue/change_notices.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { counted, safe, warn } from "../output/write.ts";
-import { peopleFile } from "../people/people.ts";
+import { peopleFile, tryReadPeopleFile } from "../people/people.ts";
 import { savePeopleFile } from "../people/save_people.ts";
 import type { Io } from "../terminal/io.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
@@ -131,6 +131,10 @@ async function createVerifier(call: EnrolCall, issuer: Issuer) {
       const state = published;
       const draft = enrolmentDraft(answer, state && { state, now });
       const row = open.get(claims.jti);
+      if (row !== undefined) {
+        published ??= await issuer.published();
+        await requireFirstKey(call, published, draft, row.person);
+      }
       return {
         answer,
         draft,
@@ -143,6 +147,44 @@ async function createVerifier(call: EnrolCall, issuer: Issuer) {
       };
     },
   };
+}
+
+/**
+ * An invitation of a list is for a person without a key. After the person got
+ * one, the answer would publish a second key without a link to the first, and
+ * would bring back a person who left in the meantime.
+ */
+async function requireFirstKey(
+  call: EnrolCall,
+  { personOf, relationships }: PublishedState,
+  { event_id, subject }: UpsertDraft,
+  person: string,
+): Promise<void> {
+  const people = (await tryReadPeopleFile(call)).linked(
+    (each) => personOf?.(each) ?? each,
+  );
+  const key = people.keyOfPerson(person);
+  const others = [...relationships.values()].filter((each) =>
+    each.first_event_id !== event_id &&
+    people.keyOf(each.upsert.subject) === key
+  );
+  const active = others.find(({ status }) => status === "active");
+  const other = active ?? others[0];
+  if (other === undefined) return;
+  throw new SigError(
+    "subject_mismatch",
+    `Cannot enrol: the invitation is for a first key, and person ${
+      quote(person)
+    } has had ${quote(other.upsert.subject)}`,
+    {
+      context: {
+        subject,
+        hint: active !== undefined
+          ? "sig invite --also invites another key of a person."
+          : "If the person comes back, give the list a row with the person and this subject, and apply it with --readmit.",
+      },
+    },
+  );
 }
 
 async function enrolOne(call: EnrolCall, path: string): Promise<number> {

@@ -128,3 +128,39 @@ test("enrol --answers enrols a folder in one batch, and names the faulty answers
     "one of --answer and --answers is required",
   );
 });
+
+test("an invitation of a list adds no key to a person who got one, and brings back nobody", async (workspace) => {
+  await workspace.write("list.csv", LIST);
+  await workspace.ok(INVITE);
+  const { subject, ...answer } = await answerTo(workspace, "17.txt", "o.jwk");
+  await workspace.write("answers/olga.json", JSON.stringify(answer));
+  await workspace.write(
+    "keys.csv",
+    "person,name,type,roles,subject\n17,Olga Berg,employee,deploy,did:web:olga.example\n",
+  );
+  const apply = "apply --dir $D/acme --from $D/keys.csv --yes";
+  await workspace.says(apply, { err: "Saved Olga Berg" });
+  const enrol = "enrol --dir $D/acme --answer $D/answers/olga.json --yes";
+  const why =
+    'subject_mismatch: Cannot enrol: the invitation is for a first key, and person "17" has had "did:web:olga.example"';
+  await workspace.refused(enrol, [why, "sig invite --also"]);
+  await workspace.says(
+    "offboard --dir $D/acme --subject 17 --reason-code employment_ended --yes",
+    { out: "Appended 1 event" },
+  );
+  const before = await workspace.events();
+  await workspace.refused(enrol, [why, "--readmit"]);
+  await workspace.says("enrol --dir $D/acme --answers $D/answers --yes", {
+    code: 1,
+    err: `olga.json is left out: ${why}`,
+  });
+  assertEquals(await workspace.events(), before);
+  // The way on: a row with the new key.
+  await workspace.write(
+    "keys.csv",
+    `person,name,type,roles,subject\n17,Olga Berg,employee,deploy,${subject}\n`,
+  );
+  await workspace.says(`${apply} --readmit`, { err: "Saved Olga Berg" });
+  const last = (await workspace.events()).at(-1);
+  assertEquals(last?.subject, subject);
+});

@@ -70,7 +70,7 @@ export async function readPeople(
   const faults = new RowFaults();
   const headers = new Headers(options.columns ?? new Map(), format);
   const rows = format === "csv"
-    ? rowsOfCsv(readCsv(text), faults, headers)
+    ? rowsOfCsv(readCsv(text, "list"), faults, headers)
     : rowsOfList(
       format === "json"
         ? parseList(text)

@@ -45,12 +45,13 @@ const SEPARATORS = [",", ";", "\t"] as const;
  * whichever is most frequent in the first row; rows end with CRLF or LF. A byte
  * order mark is removed.
  *
+ * @param what Names the file in the message, such as `list`.
  * @throws {SigError} `invalid_request` for invalid quotes, with `context.line`.
  */
-export function readCsv(text: string): readonly CsvRow[] {
+export function readCsv(text: string, what: string): readonly CsvRow[] {
   const separator = separatorOf(text);
   const input = keepBlankRows(text.replace(/^\uFEFF/, ""), separator);
-  const records = parseRecords(input, separator);
+  const records = parseRecords(input, separator, what);
   return records
     .map((record, at) => ({
       row: at + 1,
@@ -61,7 +62,7 @@ export function readCsv(text: string): readonly CsvRow[] {
     .filter(({ cells }) => cells.some((cell) => cell !== ""));
 }
 
-function parseRecords(input: string, separator: string) {
+function parseRecords(input: string, separator: string, what: string) {
   try {
     return parse(input, { separator });
   } catch (error) {
@@ -70,7 +71,7 @@ function parseRecords(input: string, separator: string) {
     const line = Number(/on line (\d+)/.exec(error.message)?.[1]);
     throw new SigError(
       "invalid_request",
-      `Cannot read CSV: line ${line} has a quote that is not closed, or is within a cell`,
+      `Cannot read ${what}: line ${line} has a quote that is not closed, or is within a cell`,
       {
         context: {
           line,

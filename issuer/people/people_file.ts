@@ -69,7 +69,7 @@ export function readPeople(
   path: string,
 ): readonly PersonKey[] {
   const what = `people file ${quote(path)}`;
-  const [header, ...rows] = readCsv(decodeText(bytes, what));
+  const [header, ...rows] = readCsv(decodeText(bytes, what), what);
   const columns = header?.cells.map((cell) => cell.toLowerCase()) ?? [];
   if (!columns.includes("subject")) {
     throw new SigError(
@@ -299,7 +299,7 @@ export function addPeople(
 function withRows(text: string, keys: readonly PersonKey[]): string {
   if (keys.length === 0) return text;
   const separator = text === "" ? "," : separatorOf(text);
-  const [header, ...rows] = readCsv(text);
+  const [header, ...rows] = readCsv(text, "people file");
   const names = [...header?.cells ?? []];
   const columnOf = (name: string) =>
     names.findIndex((column) => column.toLowerCase() === name);

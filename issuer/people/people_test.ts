@@ -87,6 +87,12 @@ Deno.test("refuses a people file with every faulty row, up to 200", () => {
     "invalid_request",
     'Cannot read people file "people.csv": it is not UTF-8',
   );
+  // Not "CSV": the list that a command reads together with it is CSV, too.
+  assertSigError(
+    () => read('subject\n"did:web:a.example\n'),
+    "invalid_request",
+    'Cannot read people file "people.csv": line 2 has a quote that is not closed, or is within a cell',
+  );
 });
 
 Deno.test("a name need not be unique, and keys of one person share a user name", () => {
