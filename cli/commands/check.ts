@@ -54,7 +54,7 @@ const FLAGS = {
     ),
     required: true,
   },
-  subject: required(did, "subject of the question"),
+  subject: required(did, "subject of the question, or a person (id or name)"),
   ...REQUIRE_FLAG,
   ...TIME_FLAGS,
   explain: toggle("show how each relationship was judged"),

@@ -36,7 +36,7 @@ export const evidenceMake = typedCommand({
   subjects: "each",
   flags: {
     sig: required(source, SOURCE_HELP, { mistaken: MISTAKEN_SIG }),
-    subject: required(did, "subject of the question"),
+    subject: required(did, "subject of the question, or a person (id or name)"),
     ...REQUIRE_FLAG,
     at: optional(timestamp, "as it was true at that time (default: now)"),
     "as-of": optional(

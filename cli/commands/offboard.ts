@@ -23,7 +23,7 @@ import { PEOPLE_FLAG, tryReadPeopleFile } from "../people/people.ts";
 
 const FLAGS = {
   ...DIR_FLAG,
-  subject: required(did, "the person's DID"),
+  subject: required(did, "the person (id or name), or one of their keys"),
   ...typeFlag("relationships of this type only"),
   ...ENDING_FLAGS,
   reason: optional(text, "explanation for people"),

@@ -34,7 +34,10 @@ type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
 const FLAGS = {
   ...DIR_FLAG,
   "relationship-id": optional(id, "the relationship"),
-  subject: optional(did, "the one active relationship of this subject"),
+  subject: optional(
+    did,
+    "the person (id or name) or one of their keys; each key is changed",
+  ),
   ...typeFlag("of this type"),
   role: many(role, "role, replacing all present roles"),
   "add-role": many(role, "role to add"),

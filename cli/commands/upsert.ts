@@ -20,7 +20,10 @@ export const upsert = typedCommand({
     "Appends one signed event. Members that are not given are generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC.",
   flags: {
     ...DIR_FLAG,
-    subject: required(did, "the person's DID"),
+    subject: required(
+      did,
+      "the key, or a person (id or name) with one active key",
+    ),
     ...TYPE_FLAG,
     role: many(role, "role; may be repeated"),
     "relationship-id": optional(
