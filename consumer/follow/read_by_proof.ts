@@ -37,7 +37,7 @@ import {
   pinnedHashes,
   servedKeys,
 } from "../memory/compare.ts";
-import { pinnedRecovery } from "../memory/compare_recovery.ts";
+import { hasNewStatement, pinnedRecovery } from "../memory/compare_recovery.ts";
 import {
   type KnownPin,
   nameKids,
@@ -156,9 +156,9 @@ async function readOnce(
     .catch((error: unknown) => {
       if (!isSigError(error)) throw error;
       const unused = notUsed(error.code);
-      return error.category === "unavailable"
-        ? unused
-        : { ...unused, fault: error };
+      const isSilent = error.category === "unavailable" &&
+        !hasNewStatement(options.pin, loaded.recovery);
+      return isSilent ? unused : { ...unused, fault: error };
     });
   return found.kind === "unproven"
     ? { ...found, again: documents.again() }

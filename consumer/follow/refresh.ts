@@ -8,6 +8,7 @@
 import { DEFAULT_LIMITS, isSigError, type SigMetadata } from "@sig/core";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { fetchedKeys, findContradiction } from "../memory/compare.ts";
+import { hasNewStatement } from "../memory/compare_recovery.ts";
 import type { Mirror } from "../memory/mirror.ts";
 import { nameKids, type Pin } from "../memory/pin.ts";
 import { wayOf } from "../memory/transitions.ts";
@@ -175,6 +176,7 @@ async function readOnce(
     const named = pin.status === "unknown"
       ? undefined
       : await nameKids(pin, keys.published.keys());
+    sawOtherBytes = hasNewStatement(pin, loaded.recovery);
     const reading: Reading = {
       pin: named,
       documents: documents.documents,
@@ -207,7 +209,7 @@ async function readOnce(
     throw new TypeError(`Cannot read feed: ${found.kind} is not a result`);
   } catch (error) {
     if (!isSigError(error)) throw error;
-    // A connection that breaks must not hide other bytes.
+    // A connection that breaks must not hide other bytes or a new statement.
     const isUnreachable = error.category === "unavailable" && !sawOtherBytes;
     return { kind: isUnreachable ? "unreachable" : "fault", error };
   } finally {

@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import type { ConsumerOptions } from "../consumer.ts";
+import { encodeBase64Url } from "@sig/jose/internal";
+import { commitmentTo, signStatement } from "@sig/jose/recovery";
 import { createConsumer } from "../create_consumer.ts";
 import { locateIssuer } from "../read/source.ts";
 import { cosignCheckpoint } from "./cosign.ts";
@@ -411,6 +413,50 @@ for (const seen of ["a faulty tail", "a key that nobody introduced"]) {
     documents.set(path, status(503));
     ms += 60_000;
     assertEquals((await ask()).freshness?.status, "stale");
+  });
+}
+
+for (const proofs of ["always", "never"] as const) {
+  Deno.test(`after a new statement was seen, no state before it answers (${proofs})`, async () => {
+    await using issuer = await setUp();
+    const { did, pins, server: { documents } } = issuer;
+    issuer.withoutProofs();
+    const metadata = JSON.parse(documents.get(PATHS.metadata) as string);
+    const recoveryKey = stranger.publicJwk.x;
+    const commitment = commitmentTo(recoveryKey);
+    const publish = (statements: readonly string[]) => {
+      const recovery = { commitment, statements };
+      documents.set(PATHS.metadata, JSON.stringify({ ...metadata, recovery }));
+    };
+    publish([]);
+    let ms = START_MS;
+    const consumer = issuer.fresh({
+      ...{ maxAgeMs: 1_000, graceMs: 600_000, pins, proofs },
+      now: () => new Date(ms),
+    });
+    const ask = () => consumer.check(did, QUESTION);
+    assertEquals((await ask()).decision, "allow");
+    const root = encodeBase64Url(new Uint8Array(32));
+    const claims = {
+      ...{ iss: did, iat: START_MS / 1000, n: 1, key: recoveryKey, size: 0 },
+      ...{
+        next: root,
+        root,
+        keys: { [key2.publicJwk.kid!]: key2.publicJwk.x },
+      },
+      ended: [{
+        ...{ kid: key1.publicJwk.kid!, x: key1.publicJwk.x, last_sequence: 0 },
+        reason: "compromised" as const,
+      }],
+    };
+    publish([await signStatement(claims, stranger)]);
+    issuer.publishKeys([key1, key2]);
+    documents.set(PATHS.feed, status(503));
+    ms += 60_000;
+    await expectSigError(ask, "fetch_status", "503");
+    documents.set(PATHS.metadata, status(503));
+    ms += 60_000;
+    await expectSigError(ask, "fetch_status", "503");
   });
 }
 

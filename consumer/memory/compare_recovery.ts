@@ -9,7 +9,7 @@ import { encodeHex } from "@std/encoding/hex";
 import { encodeBase64Url } from "@sig/jose/internal";
 import { type OpenedCheckpoint, sha256 } from "@sig/jose/proofs";
 import { digestStatements, type Recovery } from "@sig/jose/recovery";
-import type { KnownPin, PinnedRecovery } from "./pin.ts";
+import type { KnownPin, Pin, PinnedRecovery } from "./pin.ts";
 
 /** Returns what is remembered of a recovery key. */
 export function pinnedRecovery(
@@ -47,6 +47,18 @@ export function findOtherRecovery(
     ? undefined
     : `the first ${pinned.statements} statements are not those that are ` +
       "remembered";
+}
+
+/**
+ * Returns whether a remembered recovery key has other statements than are
+ * remembered: no state from before may answer.
+ */
+export function hasNewStatement(
+  pin: Pin,
+  recovery: Recovery | undefined,
+): boolean {
+  return pin.status !== "unknown" && pin.recovery !== null &&
+    pin.recovery.sha256 !== pinnedRecovery(recovery)?.sha256;
 }
 
 /** The keys that need no introduction. */
