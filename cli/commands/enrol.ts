@@ -17,7 +17,7 @@ import { reviewUpsert } from "../issue/change_notices.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { counted, safe, warn } from "../output/write.ts";
-import { peopleFile, tryReadPeopleFile } from "../people/people.ts";
+import { peopleFile, readPeopleFile } from "../people/people.ts";
 import { savePeopleFile } from "../people/save_people.ts";
 import type { Io } from "../terminal/io.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
@@ -160,7 +160,8 @@ async function requireFirstKey(
   { event_id, subject }: UpsertDraft,
   person: string,
 ): Promise<void> {
-  const people = (await tryReadPeopleFile(call)).linked(
+  // Not a warning: without the file, somebody who left could come back.
+  const people = (await readPeopleFile(call)).linked(
     (each) => personOf?.(each) ?? each,
   );
   const key = people.keyOfPerson(person);

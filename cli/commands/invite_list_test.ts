@@ -154,6 +154,11 @@ test("an invitation of a list adds no key to a person who got one, and brings ba
     code: 1,
     err: `olga.json is left out: ${why}`,
   });
+  // Without the people file, nobody knows whether the person had a key.
+  const people = await workspace.read("acme/.sig/people.csv");
+  await workspace.write("acme/.sig/people.csv", 'subject,person\n"');
+  await workspace.refused(enrol, ["invalid_request", "people.csv"]);
+  await workspace.write("acme/.sig/people.csv", people);
   assertEquals(await workspace.events(), before);
   // The way on: a row with the new key.
   await workspace.write(
