@@ -48,6 +48,8 @@ async function setUp(time: number | null) {
       createConsumer({
         ...{ issuers: [did], allowPrivate: true, checkpointPolicy },
         now: () => new Date(START_MS),
+        // A refresh in the background may outlast the test.
+        refreshAhead: false,
         ...options,
       }).check(did, QUESTION),
     /** As `ask`, without a memory. */
