@@ -13,6 +13,7 @@ import {
 } from "../testdata/running_demo.ts";
 import { serveLoopback } from "../../tests/kit/loopback.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { waitUntil } from "../../tests/kit/wait.ts";
 import { startDemo } from "./start_demo.ts";
 import { createWiki } from "./wiki.ts";
 
@@ -102,7 +103,11 @@ Deno.test("both applications show the name as text, and the log omits successful
   }
   assertEquals([await guest.alive(shop), await guest.alive(wiki)], [204, 204]);
   assertEquals(await openOf(demo, did), [true, true]);
-  assert(demo.said().includes("/oidc/token 200"), demo.said());
+  // The log of another process arrives late.
+  await waitUntil(
+    "the token is logged",
+    () => demo.said().includes("/oidc/token 200"),
+  );
   assert(!/\/(forward-auth|oidc\/userinfo) 200/.test(demo.said()));
 });
 
