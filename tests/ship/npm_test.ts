@@ -5,7 +5,6 @@ import { isCi, run, runWell, tempFolder } from "../kit/process.ts";
 import { serveLoopback } from "../kit/loopback.ts";
 
 const PAGE = new URL("../../docs/node.md", import.meta.url);
-const REGISTRY = "https://registry.npmjs.org";
 
 /** Whether npm can get Node 22 here. */
 async function hasNode(): Promise<boolean> {
@@ -18,8 +17,15 @@ async function hasNode(): Promise<boolean> {
 
 const ignore = !isCi && !await hasNode();
 
+/** Returns the address of the registry that npm uses here. */
+async function registryOfNpm(): Promise<string> {
+  const { stdout } = await run("npm", ["config", "get", "registry"]);
+  return stdout.trim().replace(/\/$/, "");
+}
+
 /** A registry that has every package but those of this project. */
-function startRegistry() {
+async function startRegistry() {
+  const upstream = await registryOfNpm();
   const refused: string[] = [];
   const server = serveLoopback(async (request) => {
     const { pathname, search } = new URL(request.url);
@@ -29,7 +35,7 @@ function startRegistry() {
     }
     const accept = request.headers.get("accept") ?? "*/*";
     const { body, headers, status } = await fetch(
-      REGISTRY + pathname + search,
+      upstream + pathname + search,
       { headers: { accept } },
     );
     const type = headers.get("content-type") ?? "application/octet-stream";
@@ -113,7 +119,7 @@ Deno.test({
   ignore,
   fn: async (t) => {
     await using packed = await tempFolder();
-    const { server, refused } = startRegistry();
+    const { server, refused } = await startRegistry();
     await using _ = server;
     const registry = `${server.origin}/`;
     await using tools = await tempFolder();
