@@ -493,28 +493,29 @@ it("a cosigner's line replaces only lines of its key that are earlier or forged,
   const signed = await readCheckpoint(place);
   const add = (add: string, of = [cosigner]) =>
     issuer.checkpoint({ add, cosigners: of });
-  const refused = async (work: Promise<unknown>, why: string) => {
+  // A function: a promise could reject before it is awaited.
+  const refused = async (work: () => Promise<unknown>, why: string) => {
     const before = await readCheckpoint(place);
     await expectSigError(work, "invalid_checkpoint", why);
     assertEquals(await readCheckpoint(place), before);
   };
   const stranger = "— stranger.example/1 AAAAAAAAAAAAAAA=\n";
-  await refused(add(stranger), "no line is by a given cosigner");
+  await refused(() => add(stranger), "no line is by a given cosigner");
   const forged = await cosign(1_790_000_000, (text) => `${text}x 1\n`);
   await add(forged, []);
   assertEquals(await readCheckpoint(place), signed + forged);
   const invalid = 'the signature by "witness.example/1" does not verify';
-  await refused(add(forged), invalid);
+  await refused(() => add(forged), invalid);
   const [early, late] = [
     await cosign(1_780_000_000),
     await cosign(1_785_000_000),
   ];
-  await refused(add(late, []), "it has another line by the same key");
+  await refused(() => add(late, []), "it has another line by the same key");
   await add(`${stranger}${late}`);
   assertEquals(await readCheckpoint(place), signed + late);
-  await refused(add(forged), invalid);
-  await refused(add(forged, []), "it has another line by the same key");
-  await refused(add(early), 'it has a later line by "witness.example/1"');
+  await refused(() => add(forged), invalid);
+  await refused(() => add(forged, []), "it has another line by the same key");
+  await refused(() => add(early), 'it has a later line by "witness.example/1"');
   await add(late);
   assertEquals(await readCheckpoint(place), signed + late);
 });
