@@ -1,6 +1,5 @@
 /** SHA-256 (FIPS 180-4) in pieces, with a state that can be stored. @module */
 
-import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import { encodeHex } from "@std/encoding/hex";
 
 const BLOCK = 64;
@@ -119,30 +118,6 @@ export class Sha256State {
     const rest = at + SAVED.rest;
     this.#fill(0, source, rest, rest + this.#bytes % BLOCK);
     return this;
-  }
-
-  /** Returns the state as a text for {@linkcode load}. */
-  save(): string {
-    const saved = new Uint8Array(MAX_STATE_BYTES);
-    this.saveTo(saved, 0);
-    return encodeBase64Url(
-      saved.subarray(0, SAVED.rest + this.#bytes % BLOCK),
-    );
-  }
-
-  /** Restores a saved state; returns undefined for any other text. */
-  static load(text: string): Sha256State | undefined {
-    let bytes: Uint8Array;
-    try {
-      bytes = decodeBase64Url(text);
-    } catch {
-      return undefined;
-    }
-    if (bytes.length < SAVED.rest) return undefined;
-    const filled = readNumber(bytes, SAVED.bytes) % BLOCK;
-    return bytes.length === SAVED.rest + filled
-      ? new Sha256State().loadFrom(bytes, 0)
-      : undefined;
   }
 
   /** Copies bytes to the incomplete block. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { encodeHex } from "@std/encoding/hex";
-import { Sha256State } from "./sha256.ts";
+import { MAX_STATE_BYTES, Sha256State } from "./sha256.ts";
 
 /** Returns pseudo-random bytes, the same in each run. */
 function bytesOf(length: number): Uint8Array<ArrayBuffer> {
@@ -28,15 +28,10 @@ Deno.test("a state saved at any position leads to the same digest", async () => 
   for (let at = 0; at <= bytes.length; at++) {
     const first = new Sha256State().update(bytes.subarray(0, at));
     assertEquals(first.hex(), await expected(bytes.slice(0, at)));
-    const second = Sha256State.load(first.save())!;
+    const saved = new Uint8Array(MAX_STATE_BYTES);
+    first.saveTo(saved, 0);
+    const second = new Sha256State().loadFrom(saved, 0);
     for (const byte of bytes.subarray(at)) second.update(Uint8Array.of(byte));
     assertEquals(second.hex(), whole);
-  }
-});
-
-Deno.test("rejects a text that is not a saved state", () => {
-  const saved = new Sha256State().update(bytesOf(10)).save();
-  for (const text of ["", "!", "AAAA", saved.slice(4), `AAAA${saved}`]) {
-    assertEquals(Sha256State.load(text), undefined, text);
   }
 });
