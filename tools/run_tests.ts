@@ -102,7 +102,10 @@ function unitsOf(folder: string): readonly Unit[] {
   ];
 }
 
-/** Runs a unit; returns its exit code and processor time in seconds. */
+/** Where `deno test` begins to repeat what failed. */
+const ERRORS = " ERRORS ";
+
+/** Runs a unit; returns its failures, if any, and processor time in seconds. */
 async function run({ name, args }: Unit, options: readonly string[]) {
   const test = [
     // `deno task check` checks the types.
@@ -122,7 +125,8 @@ async function run({ name, args }: Unit, options: readonly string[]) {
   if (stderr.length > 0) await Deno.stderr.write(stderr);
   const spent = [...lines.at(-1)!.matchAll(/(\d+)m([\d.]+)s/g)]
     .reduce((sum, [, m, s]) => sum + 60 * Number(m) + Number(s), 0);
-  return { name, code, spent };
+  const from = Math.max(0, text.lastIndexOf(ERRORS));
+  return { name, failures: code === 0 ? null : text.slice(from), spent };
 }
 
 const folder = await Deno.makeTempDir({ prefix: "sig-tests-" });
@@ -149,6 +153,8 @@ console.log(`\nProcessor time: ${total.toFixed(0)} s, most of it for`);
 for (const { name, spent } of results.slice(0, MOST_NAMED)) {
   console.log(`${spent.toFixed(1).padStart(8)} s  ${name}`);
 }
-const failed = results.filter(({ code }) => code !== 0);
-for (const { name } of failed) console.error(`failed: ${name}`);
+const failed = results.filter(({ failures }) => failures !== null);
+for (const { failures, name } of failed) {
+  console.error(`failed: ${name}\n${failures}`);
+}
 Deno.exit(failed.length === 0 ? 0 : 1);
