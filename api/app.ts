@@ -242,7 +242,10 @@ function readPublicUrl(text: string | undefined): string | undefined {
   ) return url.origin;
   throw new SigError(
     "invalid_request",
-    `Cannot be reached at ${quote(text)}: it must be an origin`,
-    { context: { hint: "For example: https://sig.acme.example" } },
+    {
+      action: `be reached at ${quote(text)}`,
+      reason: "it must be an origin",
+      context: { hint: "For example: https://sig.acme.example" },
+    },
   );
 }

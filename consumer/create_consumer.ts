@@ -158,8 +158,11 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       if (!isListed) {
         throw new SigError(
           "issuer_not_allowed",
-          "Cannot watch: only issuers of the list are watched",
-          { context: { issuer: did } },
+          {
+            action: "watch",
+            reason: "only issuers of the list are watched",
+            context: { issuer: did },
+          },
         );
       }
       return watchIssuer(location, { ...options, now, ...asked });

@@ -316,7 +316,10 @@ function refused(
 ): SigError {
   return new SigError(
     code,
-    `Cannot ${action}: ${why}`,
-    hint === undefined ? {} : { context: { hint } },
+    {
+      action: action,
+      reason: why,
+      ...hint === undefined ? {} : { context: { hint } },
+    },
   );
 }

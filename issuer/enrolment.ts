@@ -161,15 +161,17 @@ export function relationshipToShare(
   if (all.length === 0) {
     throw new SigError(
       "unknown_relationship",
-      `Cannot add a key: ${quote(subject)} has no active relationship`,
+      {
+        action: "add a key",
+        reason: `${quote(subject)} has no active relationship`,
+      },
     );
   }
   throw new SigError(
     "ambiguous_relationship",
-    `Cannot add a key: ${
-      quote(subject)
-    } has ${all.length} active relationships`,
     {
+      action: "add a key",
+      reason: `${quote(subject)} has ${all.length} active relationships`,
       context: {
         relationship_ids: all.map(({ relationship_id }) => relationship_id),
         hint: "sig invite --also SUBJECT --type TYPE names one of them.",
@@ -194,11 +196,12 @@ function requireFurtherKey(
   if (!isActive && !(isKnown && isOther)) return;
   throw new SigError(
     "subject_mismatch",
-    isOther
-      ? `Cannot enrol: the feed knows ${quote(subject)} as another person`
-      : `Cannot enrol: ${
-        quote(subject)
-      } already is an active key of this person`,
-    { context: { hint: "Answer on the new device, with a key of its own." } },
+    {
+      action: "enrol",
+      reason: isOther
+        ? `the feed knows ${quote(subject)} as another person`
+        : `${quote(subject)} already is an active key of this person`,
+      context: { hint: "Answer on the new device, with a key of its own." },
+    },
   );
 }

@@ -224,10 +224,9 @@ async function publish(
 function keyExists({ host, kid }: KeyName): SigError {
   return new SigError(
     "kid_exists",
-    `Cannot make issuer: the key store has a key ${quote(kid)} of ${
-      quote(host)
-    } already`,
     {
+      action: "make issuer",
+      reason: `the key store has a key ${quote(kid)} of ${quote(host)} already`,
       context: {
         kid,
         hint:
@@ -240,8 +239,9 @@ function keyExists({ host, kid }: KeyName): SigError {
 function exists(path: string): SigError {
   return new SigError(
     "issuer_exists",
-    `Cannot make issuer: ${quote(path)} is there already`,
     {
+      action: "make issuer",
+      reason: `${quote(path)} is there already`,
       context: {
         path,
         hint:

@@ -708,10 +708,10 @@ export class Issuer implements AsyncDisposable {
     if (unintroduced) return false;
     throw new SigError(
       "signing_key_not_found",
-      `Cannot introduce key ${
-        quote(kid)
-      }: the private part of none of the issuer's older keys is available`,
       {
+        action: `introduce key ${quote(kid)}`,
+        reason:
+          "the private part of none of the issuer's older keys is available",
         context: {
           kid,
           hint:
@@ -826,8 +826,11 @@ export class Issuer implements AsyncDisposable {
           if (attempt === MAX_ATTEMPTS) {
             throw new SigError(
               "store_unavailable",
-              "Cannot append: the index beside the feed can't be used",
-              { cause: error },
+              {
+                action: "append",
+                reason: "the index beside the feed can't be used",
+                cause: error,
+              },
             );
           }
           index.discard();

@@ -192,7 +192,10 @@ function isAnother(kid: string): SigError {
 function exists(kid: string, why: string): SigError {
   return new SigError(
     "kid_exists",
-    `Cannot add key ${quote(kid)}: ${why}`,
-    { context: { kid, hint: "Choose another kid." } },
+    {
+      action: `add key ${quote(kid)}`,
+      reason: why,
+      context: { kid, hint: "Choose another kid." },
+    },
   );
 }

@@ -219,7 +219,9 @@ test("a key source may be a function of the documents, and may refuse", async ({
   assertEquals(asked, [`${DID} ${published}`]);
   const refusing = await place.open({
     keys: () => {
-      throw new SigError("issuer_mismatch", "Cannot sign for this one");
+      throw new SigError("issuer_mismatch", {
+        reason: "Cannot sign for this one",
+      });
     },
   });
   await expectSigError(

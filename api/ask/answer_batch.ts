@@ -134,8 +134,10 @@ function byBounds(due: readonly Due[]): readonly (readonly Due[])[] {
 function answersTooLong(): SigError {
   return new SigError(
     "invalid_request",
-    `Cannot answer: the answers of the batch are longer than ${MAX_ANSWERS_LENGTH} characters`,
     {
+      action: "answer",
+      reason:
+        `the answers of the batch are longer than ${MAX_ANSWERS_LENGTH} characters`,
       context: {
         limit: MAX_ANSWERS_LENGTH,
         hint: "Ask fewer questions at once, or without `explain`.",

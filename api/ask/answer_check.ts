@@ -153,8 +153,11 @@ function requireSequence(
   if (!feed || wanted === undefined || wanted <= last) return;
   throw new SigError(
     "consistency_unavailable",
-    `Cannot answer: the feed ends at sequence ${last}, before the ${wanted} ` +
-      "that is asked for",
-    { context: { sequence: wanted, last_sequence: last } },
+    {
+      action: "answer",
+      reason:
+        `the feed ends at sequence ${last}, before the ${wanted} that is asked for`,
+      context: { sequence: wanted, last_sequence: last },
+    },
   );
 }

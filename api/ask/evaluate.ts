@@ -208,10 +208,11 @@ function issuerOf(
   if (only !== undefined && listed.length === 1) return only;
   throw new SigError(
     "invalid_request",
-    `Cannot evaluate: the service knows ${
-      listed.length === 0 ? "no issuer" : "several issuers"
-    }, so the resource must name one`,
     {
+      action: "evaluate",
+      reason: `the service knows ${
+        listed.length === 0 ? "no issuer" : "several issuers"
+      }, so the resource must name one`,
       context: {
         pointer: `${pointer}/resource/type`,
         hint: "Use resource.type issuer, with the issuer as resource.id.",

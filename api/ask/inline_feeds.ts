@@ -102,10 +102,11 @@ export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
 function waitedTooLong(maxWaitMs: number, retryAfterSeconds: number): SigError {
   return new SigError(
     "overloaded",
-    `Cannot answer: other large feeds were verified for ${
-      maxWaitMs / 1000
-    } s before this one`,
     {
+      action: "answer",
+      reason: `other large feeds were verified for ${
+        maxWaitMs / 1000
+      } s before this one`,
       context: {
         retry_after_seconds: retryAfterSeconds,
         hint: "Ask again later, or publish the feed and name its issuer.",

@@ -71,7 +71,9 @@ function invalidCursor(
     readonly hint?: string;
   } = {},
 ): SigError {
-  return new SigError("invalid_request", `Cannot go on from cursor: ${why}`, {
+  return new SigError("invalid_request", {
+    action: "go on from cursor",
+    reason: why,
     context: { pointer: "/cursor", hint },
     ...(cause === undefined ? {} : { cause }),
   });
@@ -171,8 +173,11 @@ function requireSequence(state: FeedState, sequence: number): void {
   if (sequence <= last_sequence) return;
   throw new SigError(
     "consistency_unavailable",
-    `Cannot go on from cursor: it is about sequence ${sequence}, and the ` +
-      `feed ends at ${last_sequence}`,
-    { context: { sequence, last_sequence } },
+    {
+      action: "go on from cursor",
+      reason:
+        `it is about sequence ${sequence}, and the feed ends at ${last_sequence}`,
+      context: { sequence, last_sequence },
+    },
   );
 }

@@ -75,15 +75,20 @@ export function requireHost(
     if (hosts === undefined) {
       throw new SigError(
         "invalid_request",
-        "Cannot answer: the header host must be a name or an address, with a port at most",
-        { context: { hint: "For example: host: sig.acme.example" } },
+        {
+          action: "answer",
+          reason:
+            "the header host must be a name or an address, with a port at most",
+          context: { hint: "For example: host: sig.acme.example" },
+        },
       );
     }
     if (known !== undefined && !hosts.every(isKnown)) {
       throw new SigError(
         "host_not_allowed",
-        "Cannot answer: this server is not known by that name",
         {
+          action: "answer",
+          reason: "this server is not known by that name",
           context: {
             hint: "The operator adds a name with --host, for a proxy's sake.",
           },
@@ -99,10 +104,11 @@ function readHost(entry: string): string {
   if (LISTED.test(host)) return host;
   throw new SigError(
     "invalid_request",
-    `Cannot answer to ${
-      quote(entry)
-    }: it must be a host name, with a port at most`,
-    { context: { flag: "--host", hint: "For example: sig.acme.example" } },
+    {
+      action: `answer to ${quote(entry)}`,
+      reason: "it must be a host name, with a port at most",
+      context: { flag: "--host", hint: "For example: sig.acme.example" },
+    },
   );
 }
 
@@ -122,8 +128,11 @@ export function requireSameSite(
   if (origin !== null && isAllowed(origin, request)) return;
   throw new SigError(
     "origin_not_allowed",
-    "Cannot answer: a page of another site asks",
-    { context: { hint: "The operator allows a site with --cors-origin." } },
+    {
+      action: "answer",
+      reason: "a page of another site asks",
+      context: { hint: "The operator allows a site with --cors-origin." },
+    },
   );
 }
 
@@ -145,16 +154,20 @@ export function requireToken(token: string): MiddlewareHandler {
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new SigError(
       "invalid_request",
-      "Cannot ask for a token: it must be printable ASCII without white space",
-      { context: { hint: "For example: openssl rand -hex 32." } },
+      {
+        action: "ask for a token",
+        reason: "it must be printable ASCII without white space",
+        context: { hint: "For example: openssl rand -hex 32." },
+      },
     );
   }
   return async (c: Context, next) => {
     if (!hasToken(c.req.raw, token)) {
       throw new SigError(
         "unauthorized",
-        "Cannot answer: a bearer token is needed",
         {
+          action: "answer",
+          reason: "a bearer token is needed",
           context: { hint: "Send the header authorization: Bearer <token>." },
         },
       );

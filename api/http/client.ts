@@ -92,8 +92,11 @@ function addNetwork(
   if (version === 0 || prefix > (version === 4 ? 32 : 128)) {
     throw new SigError(
       "invalid_request",
-      `Cannot trust proxy ${quote(network)}: it must be a network`,
-      { context: { flag: "--trust-proxy", hint: "For example: 10.0.0.0/8." } },
+      {
+        action: `trust proxy ${quote(network)}`,
+        reason: "it must be a network",
+        context: { flag: "--trust-proxy", hint: "For example: 10.0.0.0/8." },
+      },
     );
   }
   trusted.addSubnet(address, prefix, version === 4 ? "ipv4" : "ipv6");
@@ -182,7 +185,10 @@ function rateLimited(perSecond: number): SigError {
   const requests = perSecond === 1 ? "1 request" : `${perSecond} requests`;
   return new SigError(
     "rate_limited",
-    `Cannot answer: more than ${requests} a second from this address`,
-    { context: { retry_after_seconds: 1, hint: "Ask again more slowly." } },
+    {
+      action: "answer",
+      reason: `more than ${requests} a second from this address`,
+      context: { retry_after_seconds: 1, hint: "Ask again more slowly." },
+    },
   );
 }

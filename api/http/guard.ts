@@ -217,8 +217,9 @@ function requireOrigin(origin: string): void {
   if (URL.parse(origin)?.origin === origin) return;
   throw new SigError(
     "invalid_request",
-    `Cannot allow origin ${quote(origin)}: it must be an origin`,
     {
+      action: `allow origin ${quote(origin)}`,
+      reason: "it must be an origin",
       context: {
         flag: "--cors-origin",
         hint: "For example: https://app.acme.example, with no path behind it.",

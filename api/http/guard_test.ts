@@ -174,8 +174,9 @@ async function throwing(
 }
 
 Deno.test("an error becomes a problem with the request id", async () => {
-  const error = new SigError("rate_limited", "Cannot answer: slow down", {
-    // The context must not replace the standard members.
+  const error = new SigError("rate_limited", {
+    action: "answer",
+    reason: "slow down",
     context: { retry_after_seconds: 2.5, instance: "other", status: 200 },
   });
   const { answer, entry } = await throwing(error);
@@ -208,7 +209,7 @@ Deno.test("the headers of a problem match its status", async () => {
     ["not_found", { retry_after_seconds: "1", allow: 2 }, "allow", null],
   ] as const;
   for (const [code, context, name, value] of rows) {
-    const error = new SigError(code, "Cannot", { context });
+    const error = new SigError(code, { reason: "Cannot", context });
     const { answer } = await throwing(error, "POST");
     assertEquals(answer.headers.get(name), value, code);
   }
@@ -240,7 +241,9 @@ const UNEXPECTED: readonly (readonly [string, unknown])[] = [
 ];
 
 function withContext(context: object): SigError {
-  return new SigError("not_found", "Cannot answer: secret", {
+  return new SigError("not_found", {
+    action: "answer",
+    reason: "secret",
     context: context as ErrorContext,
   });
 }

@@ -351,7 +351,9 @@ export class RequestBudget {
  * @param why As in "Cannot answer: too many requests are being answered".
  */
 export function overloaded(why: string): SigError {
-  return new SigError("overloaded", `Cannot answer: ${why}`, {
+  return new SigError("overloaded", {
+    action: "answer",
+    reason: why,
     context: { retry_after_seconds: 1, hint: "Ask again in a moment." },
   });
 }

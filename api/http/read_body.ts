@@ -120,7 +120,9 @@ export async function parseJsonBody(
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const { fault, pointer, message } = error;
-    throw new SigError("invalid_json", `Cannot read body: ${message}`, {
+    throw new SigError("invalid_json", {
+      action: "read body",
+      reason: message,
       context: {
         ...(pointer === "" ? {} : { pointer }),
         ...(fault === "values" ? { limit: MAX_VALUES } : {}),
@@ -151,7 +153,10 @@ export async function readForm(c: Context): Promise<URLSearchParams> {
       new TextDecoder("utf-8", { fatal: true }).decode(bytes),
     );
   } catch {
-    throw new SigError("invalid_request", "Cannot read body: it is not UTF-8");
+    throw new SigError("invalid_request", {
+      action: "read body",
+      reason: "it is not UTF-8",
+    });
   }
 }
 
@@ -176,7 +181,9 @@ function isEncoded(headers: Headers): boolean {
 }
 
 function unsupported(why: string, hint: string): SigError {
-  return new SigError("unsupported_media_type", `Cannot read body: ${why}`, {
+  return new SigError("unsupported_media_type", {
+    action: "read body",
+    reason: why,
     context: { hint },
   });
 }

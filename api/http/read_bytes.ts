@@ -165,7 +165,9 @@ async function mapDisconnect<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (cause) {
-    throw new SigError("invalid_request", "Cannot read body: it broke off", {
+    throw new SigError("invalid_request", {
+      action: "read body",
+      reason: "it broke off",
       cause,
     });
   }
@@ -174,16 +176,20 @@ async function mapDisconnect<T>(reading: Promise<T>): Promise<T> {
 function tooLarge(limit: number): SigError {
   return new SigError(
     "body_too_large",
-    `Cannot read body: it is larger than ${limit} bytes`,
-    { context: { limit } },
+    {
+      action: "read body",
+      reason: `it is larger than ${limit} bytes`,
+      context: { limit },
+    },
   );
 }
 
 function tooManyChunks(): SigError {
   return new SigError(
     "body_too_large",
-    "Cannot read body: it comes in too many small chunks",
     {
+      action: "read body",
+      reason: "it comes in too many small chunks",
       context: {
         hint: "Send it with content-length, or in chunks of 64 KiB.",
       },
@@ -194,7 +200,10 @@ function tooManyChunks(): SigError {
 function timedOut(timeoutMs: number): SigError {
   return new SigError(
     "request_timeout",
-    `Cannot read body: it did not come within ${timeoutMs / 1000} s`,
-    { context: { limit: timeoutMs } },
+    {
+      action: "read body",
+      reason: `it did not come within ${timeoutMs / 1000} s`,
+      context: { limit: timeoutMs },
+    },
   );
 }

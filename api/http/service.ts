@@ -91,7 +91,7 @@ function noRoute(app: Hono<ServiceEnv>, { req }: Context): SigError {
   if (found.length === 0) {
     return new SigError(
       "not_found",
-      "Cannot answer: there is nothing at this path",
+      { action: "answer", reason: "there is nothing at this path" },
     );
   }
   const methods = found.flatMap((each) =>
@@ -100,7 +100,10 @@ function noRoute(app: Hono<ServiceEnv>, { req }: Context): SigError {
   const words = methods.join(", ").replace(/, (?=\w+$)/, " or ");
   return new SigError(
     "method_not_allowed",
-    `Cannot answer: the method must be ${words}`,
-    { context: { allow: methods.join(", ") } },
+    {
+      action: "answer",
+      reason: `the method must be ${words}`,
+      context: { allow: methods.join(", ") },
+    },
   );
 }

@@ -51,10 +51,15 @@ Deno.test("an unlimited route doesn't count for the rate, but takes a slot", asy
 Deno.test("every 429 and 503 says when to retry", async () => {
   const app = serviceOf({}, {
     "/store": () => {
-      throw new SigError("store_unavailable", "Cannot read store: it is gone");
+      throw new SigError("store_unavailable", {
+        action: "read store",
+        reason: "it is gone",
+      });
     },
     "/full": () => {
-      throw new SigError("rate_limited", "Cannot answer: the store is full", {
+      throw new SigError("rate_limited", {
+        action: "answer",
+        reason: "the store is full",
         context: { retry_after_seconds: 2.5 },
       });
     },

@@ -67,10 +67,14 @@ function unread(
   code: ErrorCode,
   path: string | undefined,
   why: string,
-  options: SigErrorOptions = {},
+  options: Omit<SigErrorOptions, "reason"> = {},
 ): SigError {
   const what = path === undefined ? "standard input" : quote(path);
-  return new SigError(code, `Cannot read ${what}: ${why}`, options);
+  return new SigError(code, {
+    action: `read ${what}`,
+    reason: why,
+    ...options,
+  });
 }
 
 function whyNotRead(error: unknown): string {
@@ -262,8 +266,12 @@ function unwritten(path: string, cause: unknown): SigError {
     : undefined;
   return new SigError(
     "write_failed",
-    `Cannot write ${quote(path)}: ${whyNotWritten(cause)}`,
-    { cause, ...(hint === undefined ? {} : { context: { hint } }) },
+    {
+      action: `write ${quote(path)}`,
+      reason: whyNotWritten(cause),
+      cause,
+      ...(hint === undefined ? {} : { context: { hint } }),
+    },
   );
 }
 

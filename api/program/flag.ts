@@ -194,5 +194,9 @@ export function usageError(
   why: string,
   context: { readonly flag?: string; readonly hint?: string } = {},
 ): SigError {
-  return new SigError("invalid_request", `Cannot run: ${why}`, { context });
+  return new SigError("invalid_request", {
+    action: "run",
+    reason: why,
+    context,
+  });
 }

@@ -148,7 +148,9 @@ function trackInFlight(answer: Respond) {
 
 function refuseStopping(): Response {
   const problem = toProblem(
-    new SigError("overloaded", "Cannot answer: this server is being stopped", {
+    new SigError("overloaded", {
+      action: "answer",
+      reason: "this server is being stopped",
       context: { retry_after_seconds: 1, hint: "Ask again in a moment." },
     }),
   );
@@ -179,8 +181,9 @@ export async function settleWithin(
 function cannotListen(place: string, cause: unknown): SigError {
   return new SigError(
     "invalid_request",
-    `Cannot listen on ${place}: ${whyNot(cause)}`,
     {
+      action: `listen on ${place}`,
+      reason: whyNot(cause),
       context: {
         flag: "--addr",
         ...(isPermissionMissing(cause)

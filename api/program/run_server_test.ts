@@ -156,7 +156,7 @@ Deno.test("a request that arrives before the application exists waits for it", a
 Deno.test("an application that can't be created ends the process and closes everything", async () => {
   const why = 'Cannot start: "\u001b[2J" is bad';
   const context = { hint: "Use a DID." };
-  const bad = new SigError("invalid_identifier", why, { context });
+  const bad = new SigError("invalid_identifier", { reason: why, context });
   const { code, stdout, stderr, steps } = await run([], {
     startup: {
       createApp: () => Promise.reject(bad),
@@ -173,7 +173,12 @@ Deno.test("an application that can't be created ends the process and closes ever
 Deno.test("resources are closed if it can't listen", async () => {
   const { code, stderr, steps } = await run([], {
     serve: () =>
-      Promise.reject(new SigError("invalid_request", "Cannot listen on x: no")),
+      Promise.reject(
+        new SigError("invalid_request", {
+          action: "listen on x",
+          reason: "no",
+        }),
+      ),
   });
   assertEquals(code, 2);
   assertEquals(stderr, "sig-test: invalid_request: Cannot listen on x: no\n");

@@ -155,6 +155,11 @@ async function readBody(c: Context): Promise<unknown> {
   } catch (error) {
     if (!isSigError(error, "unsupported_media_type")) throw error;
     const { context } = error;
-    throw new SigError("invalid_request", error, { context, cause: error });
+    throw new SigError("invalid_request", {
+      action: error.action,
+      reason: error.reason,
+      context,
+      cause: error,
+    });
   }
 }

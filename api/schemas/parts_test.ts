@@ -54,7 +54,10 @@ Deno.test("the length of a list is checked before its items", () => {
   assertEquals(looks, 0);
   assertEquals(faultsOf(schema, ["a", "b"]).length, 2);
   assertEquals(faultsOf(schema, ["good"]), []);
-  const none = new SigError("requirements_empty", "Cannot ask: none");
+  const none = new SigError("requirements_empty", {
+    action: "ask",
+    reason: "none",
+  });
   const request = strictObject({ all: list(item, 1, 2, none) });
   try {
     readAs(request, { all: [] }, "/checks/3");

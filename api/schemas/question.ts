@@ -67,7 +67,7 @@ const SUBJECT = z.string().transform(parsed((subject: string) => {
   if (subject !== "") return subject;
   throw new SigError(
     "invalid_identifier",
-    "Cannot ask: the subject must not be empty",
+    { action: "ask", reason: "the subject must not be empty" },
   );
 })).meta({
   minLength: 1,
@@ -103,8 +103,11 @@ const REQUIRE = list(
   MAX_REQUIREMENTS,
   new SigError(
     "requirements_empty",
-    "Cannot ask: at least one requirement is needed",
-    { context: { hint: 'For example: [{"role":"deploy"}].' } },
+    {
+      action: "ask",
+      reason: "at least one requirement is needed",
+      context: { hint: 'For example: [{"role":"deploy"}].' },
+    },
   ),
 ).describe(
   "The requirements, all of which one relationship must meet. Each is `key=value` or an object with exactly one member.",
@@ -204,8 +207,9 @@ function otherKind(
     : "the https URL of a sig.json";
   return new SigError(
     "invalid_identifier",
-    `Cannot use ${quote(value)}: it must be ${form}`,
     {
+      action: `use ${quote(value)}`,
+      reason: `it must be ${form}`,
       context: {
         identifier: value.slice(0, 200),
         hint: member === null

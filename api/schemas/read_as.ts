@@ -107,8 +107,9 @@ function toFaults(
 function toError(faults: readonly Fault[]): SigError {
   const [{ error, pointer, detail }, ...more] = faults as [Fault, ...Fault[]];
   if (error !== undefined && more.length === 0) {
-    return new SigError(error.code, error, {
-      // Its own pointer would be relative to the value alone.
+    return new SigError(error.code, {
+      action: error.action,
+      reason: error.reason,
       context: { ...error.context, pointer },
       cause: error,
     });
@@ -123,7 +124,10 @@ function toError(faults: readonly Fault[]): SigError {
   const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
   return new SigError(
     "invalid_request",
-    `Cannot read request: ${place}: ${detail}${others}`,
-    { context: { pointer, errors } },
+    {
+      action: "read request",
+      reason: `${place}: ${detail}${others}`,
+      context: { pointer, errors },
+    },
   );
 }

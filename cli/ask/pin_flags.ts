@@ -234,7 +234,9 @@ function unpinned(call: Call<PinValues>, why: string): OpenedPins {
   if (!call.flags["require-pin"]) {
     return { warning: { code: "memory_unavailable", detail } };
   }
-  throw new SigError("store_unavailable", `Cannot require a pin: ${detail}`, {
+  throw new SigError("store_unavailable", {
+    action: "require a pin",
+    reason: detail,
     context: {
       flag: "--require-pin",
       hint: "Name a pin store with --pins FILE.",

@@ -347,7 +347,12 @@ export async function withSource<T>(
       ? context.hint ?? hintOfUrl(source.url, code)
       : undefined;
     if (hint === undefined) throw error;
-    throw new SigError(code, error, { context: { ...context, hint }, cause });
+    throw new SigError(code, {
+      action: error.action,
+      reason: error.reason,
+      context: { ...context, hint },
+      cause,
+    });
   } finally {
     progress?.wipe();
   }

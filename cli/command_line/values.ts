@@ -238,8 +238,11 @@ export const metadata: ValueType<OpenObject> = {
     }
     throw new SigError(
       "invalid_json",
-      `Cannot use ${flag}: it must be strict JSON: ${why}`,
-      { context: { flag, hint: `For example: ${flag} '{"badge":7}'` } },
+      {
+        action: `use ${flag}`,
+        reason: `it must be strict JSON: ${why}`,
+        context: { flag, hint: `For example: ${flag} '{"badge":7}'` },
+      },
     );
   },
 };

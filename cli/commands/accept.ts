@@ -131,10 +131,11 @@ function requireFree({ io }: AcceptCall, file: string | undefined): void {
   if (file === undefined || !io.exists(file)) return;
   throw new SigError(
     "write_failed",
-    `Cannot write ${
-      JSON.stringify(file)
-    }: it exists already, and is not overwritten`,
-    { context: { flag: "--out", hint: "Choose another name." } },
+    {
+      action: `write ${JSON.stringify(file)}`,
+      reason: "it exists already, and is not overwritten",
+      context: { flag: "--out", hint: "Choose another name." },
+    },
   );
 }
 
@@ -177,8 +178,11 @@ async function requireAgreement(
   if (await io.ask("Answer this invitation?")) return;
   throw new SigError(
     "confirmation_required",
-    "Cannot answer invitation: not confirmed",
-    { context: { hint: "Nothing was written. --yes skips the question." } },
+    {
+      action: "answer invitation",
+      reason: "not confirmed",
+      context: { hint: "Nothing was written. --yes skips the question." },
+    },
   );
 }
 

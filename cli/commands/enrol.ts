@@ -174,10 +174,11 @@ async function requireFirstKey(
   if (other === undefined) return;
   throw new SigError(
     "subject_mismatch",
-    `Cannot enrol: the invitation is for a first key, and person ${
-      quote(person)
-    } has had ${quote(other.upsert.subject)}`,
     {
+      action: "enrol",
+      reason: `the invitation is for a first key, and person ${
+        quote(person)
+      } has had ${quote(other.upsert.subject)}`,
       context: {
         subject,
         hint: active !== undefined
@@ -214,8 +215,10 @@ async function enrolOne(call: EnrolCall, path: string): Promise<number> {
       },
       question: {
         text: "Publish this?",
-        refusal:
-          `Cannot enrol: publishing a relationship of ${subject} is not confirmed`,
+        refusal: {
+          action: "enrol",
+          reason: `publishing a relationship of ${subject} is not confirmed`,
+        },
         hint: "Look at what will be published, then add --yes.",
         async askMore() {
           if (key !== undefined || claims.for === undefined) return;
@@ -247,10 +250,13 @@ async function enrolAll(call: EnrolCall, folder: string): Promise<number> {
   if (names === undefined || names.length === 0) {
     throw new SigError(
       "source_not_found",
-      `Cannot read answers: folder ${quote(folder)} ${
-        names === undefined ? "can't be read" : "has no file *.json"
-      }`,
-      { context: { flag: "--answers" } },
+      {
+        action: "read answers",
+        reason: `folder ${quote(folder)} ${
+          names === undefined ? "can't be read" : "has no file *.json"
+        }`,
+        context: { flag: "--answers" },
+      },
     );
   }
   let leftOut: readonly LeftOut[] = [];
@@ -283,7 +289,10 @@ async function enrolAll(call: EnrolCall, folder: string): Promise<number> {
       },
       question: {
         text: `Publish ${count}?`,
-        refusal: `Cannot enrol: publishing ${count} is not confirmed`,
+        refusal: {
+          action: "enrol",
+          reason: `publishing ${count} is not confirmed`,
+        },
         hint: "Look at what will be published, then add --yes.",
       },
       remarks: { text: "", members: { left_out: leftOut } },
@@ -387,8 +396,9 @@ function oldKeyDoubt(kid: string, newest: string): string {
 function signedByOldKey(kid: string, newest: string): SigError {
   return new SigError(
     "confirmation_required",
-    `Cannot enrol: ${oldKeyDoubt(kid, newest)}`,
     {
+      action: "enrol",
+      reason: oldKeyDoubt(kid, newest),
       context: {
         kid,
         flag: "--old-key",

@@ -64,7 +64,8 @@ function withFileLines(error: unknown, lines: readonly number[]): unknown {
     const place = `/${line}${within}`;
     return { pointer: place, line, code, detail: `line ${line}: ${detail}` };
   });
-  return new SigError(error.code, `line ${line}: ${error.message}`, {
+  return new SigError(error.code, {
+    reason: `line ${line}: ${error.message}`,
     context: {
       ...error.context,
       line,
@@ -109,7 +110,9 @@ function readDraftLines(bytes: Uint8Array): readonly DraftLine[] {
   }
   const [first] = faults;
   if (first === undefined) return drafts;
-  throw new SigError("invalid_json", `Cannot read drafts: ${first.detail}`, {
+  throw new SigError("invalid_json", {
+    action: "read drafts",
+    reason: first.detail,
     context: {
       line: first.line,
       ...(faults.length === 1 ? {} : { errors: faults }),

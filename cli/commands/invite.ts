@@ -199,10 +199,13 @@ async function termsOf(
   if (type !== undefined && shared.relationship_type !== type) {
     throw new SigError(
       "unknown_relationship",
-      `Cannot invite: ${
-        JSON.stringify(also)
-      } has no active relationship of type ${type}`,
-      { context: { flag: "--type" } },
+      {
+        action: "invite",
+        reason: `${
+          JSON.stringify(also)
+        } has no active relationship of type ${type}`,
+        context: { flag: "--type" },
+      },
     );
   }
   return {

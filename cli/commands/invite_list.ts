@@ -53,7 +53,8 @@ export async function inviteListed(
   }
   const fresh = [...rows].filter(([person]) => !open.has(person));
   if (!await io.makePrivateFolder(folder)) {
-    throw new SigError("write_failed", `Cannot write to folder ${folder}`, {
+    throw new SigError("write_failed", {
+      reason: `Cannot write to folder ${folder}`,
       context: { flag: "--out" },
     });
   }

@@ -69,7 +69,10 @@ export const offboard = typedCommand({
         },
         question: {
           text: `End ${count}?`,
-          refusal: `Cannot offboard: ending ${count} is not confirmed`,
+          refusal: {
+            action: "offboard",
+            reason: `ending ${count} is not confirmed`,
+          },
           hint: `Look at sig who, then add --yes. It would end ${
             ids.slice(0, MOST_NAMED).join(", ")
           }${ids.length > MOST_NAMED ? ", …" : ""}.`,
@@ -86,10 +89,13 @@ function requireActive(
   if (active.length > 0) return active;
   throw new SigError(
     "unknown_relationship",
-    `Cannot offboard: ${JSON.stringify(subject)} has no active relationship${
-      type === undefined ? "" : ` of type ${type}`
-    }`,
-    { context: { flag: "--subject" } },
+    {
+      action: "offboard",
+      reason: `${JSON.stringify(subject)} has no active relationship${
+        type === undefined ? "" : ` of type ${type}`
+      }`,
+      context: { flag: "--subject" },
+    },
   );
 }
 

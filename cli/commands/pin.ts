@@ -210,8 +210,9 @@ async function confirm(
   if (call.format === "text" && await call.io.ask(question)) return;
   throw new SigError(
     "confirmation_required",
-    "Cannot acknowledge: the served history is not confirmed",
     {
+      action: "acknowledge",
+      reason: "the served history is not confirmed",
       context: {
         flag: "--yes",
         hint: "Answer the question on a terminal, or add --yes.",
@@ -253,8 +254,11 @@ function listedInPart(
   const pins = readable.map(jsonOf) as unknown as JsonValue;
   return new SigError(
     "store_unavailable",
-    `Cannot list all that the memory ${place} holds: damaged is the pin of ${named}`,
-    { context: { place, issuers, pins, hint } },
+    {
+      action: `list all that the memory ${place} holds`,
+      reason: `damaged is the pin of ${named}`,
+      context: { place, issuers, pins, hint },
+    },
   );
 }
 

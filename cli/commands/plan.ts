@@ -167,7 +167,7 @@ export const apply = typedCommand({
         },
         question: {
           text: "Append this?",
-          refusal: `Cannot apply plan: ${count} not confirmed`,
+          refusal: { action: "apply plan", reason: `${count} not confirmed` },
           hint: "Look at sig plan, then add --yes.",
         },
         remarks: {

@@ -342,8 +342,11 @@ async function confirm(
 function notConfirmed(): SigError {
   return new SigError(
     "confirmation_required",
-    "Cannot recover: the statement is not confirmed",
-    { context: { flag: "--yes", hint: "Nothing was changed." } },
+    {
+      action: "recover",
+      reason: "the statement is not confirmed",
+      context: { flag: "--yes", hint: "Nothing was changed." },
+    },
   );
 }
 

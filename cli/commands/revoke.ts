@@ -239,7 +239,9 @@ function requireEarlier(
   events: readonly SigEvent[],
 ): { readonly last: SigEvent; readonly earlier: RelationshipUpsertEvent } {
   const refused = (why: string, hint: string) =>
-    new SigError("unknown_relationship", `Cannot undo: ${why}`, {
+    new SigError("unknown_relationship", {
+      action: "undo",
+      reason: why,
       context: { flag: "--relationship-id", hint },
     });
   const last = events.at(-1);

@@ -236,8 +236,9 @@ function find(
   if (id !== undefined && relationships.get(id)?.status === "revoked") {
     throw new SigError(
       "already_revoked",
-      "Cannot set: the relationship is revoked",
       {
+        action: "set",
+        reason: "the relationship is revoked",
         context: {
           flag: "--relationship-id",
           hint: "sig upsert with its --relationship-id makes it active again.",
@@ -254,8 +255,9 @@ function find(
   if (upsert === undefined) {
     throw new SigError(
       "unknown_relationship",
-      "Cannot set: no active relationship matches the flags",
       {
+        action: "set",
+        reason: "no active relationship matches the flags",
         context: {
           flag: id === undefined ? "--subject" : "--relationship-id",
         },
@@ -272,10 +274,11 @@ function find(
   );
   throw new SigError(
     "ambiguous_relationship",
-    `Cannot set: ${matches.length} active relationships match the flags: ${
-      each.join("; ")
-    }`,
     {
+      action: "set",
+      reason: `${matches.length} active relationships match the flags: ${
+        each.join("; ")
+      }`,
       context: {
         relationship_ids: matches.map(({ relationship_id }) => relationship_id),
         hint: "Name one with --relationship-id.",

@@ -130,7 +130,8 @@ function evaluate(expected: ExpectedDecision, question: () => CheckResult) {
   } catch (error) {
     if (!isSigError(error)) throw error;
     const { code, message, context } = error;
-    throw new SigError(code, `case ${expected.name}: ${message}`, {
+    throw new SigError(code, {
+      reason: `case ${expected.name}: ${message}`,
       context,
       cause: error,
     });

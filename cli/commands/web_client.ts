@@ -259,7 +259,9 @@ async function aboutFile<T>(work: () => Promise<T>): Promise<T> {
     if (!isSigError(error) || error.context.flag !== "--oidc-clients") {
       throw error;
     }
-    throw new SigError(error.code, error, {
+    throw new SigError(error.code, {
+      action: error.action,
+      reason: error.reason,
       context: {
         ...error.context,
         flag: "--file",

@@ -63,7 +63,7 @@ export async function readProofs(
     if (bytes !== undefined) return bytes;
     throw new SigError(
       "fetch_timeout",
-      `Cannot read ${url} of ${issuer} in time`,
+      { reason: `Cannot read ${url} of ${issuer} in time` },
     );
   };
   let checkpoint: OpenedCheckpoint;

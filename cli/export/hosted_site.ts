@@ -73,8 +73,9 @@ export const SCHEME_PORTS = Object.freeze({ https: 443, http: 80 } as const);
 function refused(what: string): SigError {
   return new SigError(
     "invalid_metadata",
-    `Cannot export: the metadata names ${what}`,
     {
+      action: "export",
+      reason: `the metadata names ${what}`,
       context: {
         hint: "Documents lie below /.well-known/ of the issuer's own host, " +
           "in names of letters, digits, dots, _ and -.",
@@ -95,9 +96,11 @@ export function quoted(name: string, text: string): string {
   if (QUOTABLE.test(text)) return `"${text}"`;
   throw new SigError(
     "invalid_request",
-    `Cannot export: ${name} ${quote(text)} has characters that a ` +
-      "configuration would read in another way",
     {
+      action: "export",
+      reason: `${name} ${
+        quote(text)
+      } has characters that a configuration would read in another way`,
       context: {
         hint: "Letters, digits, spaces and / . _ ~ + , @ = ( ) - are taken.",
       },

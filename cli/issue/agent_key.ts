@@ -288,7 +288,9 @@ function notUsable(
   hint =
     "Nothing was signed. ssh-add -l lists the agent's keys, ssh-add FILE adds one.",
 ): SigError {
-  return new SigError("signing_key_not_found", `Cannot sign: ${why}`, {
+  return new SigError("signing_key_not_found", {
+    action: "sign",
+    reason: why,
     context: { hint },
   });
 }

@@ -8,6 +8,7 @@ import {
   type ErrorContext,
   isSigError,
   type OpenObject,
+  type Sentence,
   SigError,
   type Warning,
 } from "@sig/core";
@@ -44,7 +45,7 @@ interface Proposal {
    */
   readonly question?: {
     readonly text: string;
-    readonly refusal?: string;
+    readonly refusal?: Sentence;
     readonly hint?: string;
     /** Asks further questions, after the yes and before the append. */
     askMore?(): Promise<void>;
@@ -170,7 +171,7 @@ async function confirmProposal(
       : refusal === undefined || call.flags.yes;
     if (!isConfirmed) {
       throw refusal === undefined
-        ? notConfirmed("Cannot append: not confirmed", { hint })
+        ? notConfirmed(NOT_CONFIRMED, { hint })
         : notConfirmed(refusal, { flag: "--yes", hint });
     }
     await question.askMore?.();
@@ -188,8 +189,8 @@ async function confirmDoubts(
   for (const doubt of doubts) {
     if (!isAsked) warn(call, doubt);
     else if (!await call.io.ask(safe(`${doubt}. Append anyway?`))) {
-      const why = `Cannot append: not confirmed: ${doubt}`;
-      throw notConfirmed(why, NOTHING_WRITTEN);
+      const reason = `not confirmed: ${doubt}`;
+      throw notConfirmed({ action: "append", reason }, NOTHING_WRITTEN);
     }
   }
 }
@@ -200,8 +201,13 @@ export function canAsk({ flags, format, io }: AppendCall): boolean {
     io.isTerminal("stdout");
 }
 
-function notConfirmed(message: string, context: ErrorContext): SigError {
-  return new SigError("confirmation_required", message, { context });
+const NOT_CONFIRMED: Sentence = { action: "append", reason: "not confirmed" };
+
+function notConfirmed(
+  { action, reason }: Sentence,
+  context: ErrorContext,
+): SigError {
+  return new SigError("confirmation_required", { action, reason, context });
 }
 
 /** The report of an append: text for people, JSON for programs. */

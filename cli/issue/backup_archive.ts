@@ -149,7 +149,9 @@ function refused(
   why: string,
   hint = "Nothing was written.",
 ): SigError {
-  return new SigError("invalid_request", `Cannot use the backup: ${why}`, {
+  return new SigError("invalid_request", {
+    action: "use the backup",
+    reason: why,
     context: { hint },
   });
 }

@@ -64,7 +64,10 @@ function memberOf(bytes: Uint8Array): string {
   }
   throw new SigError(
     "invalid_invitation",
-    "Cannot read invitation: the file is JSON without a member invitation",
+    {
+      action: "read invitation",
+      reason: "the file is JSON without a member invitation",
+    },
   );
 }
 

@@ -31,8 +31,9 @@ export async function readKeyFile(
     // Other users of the machine can read the arguments of a command.
     throw new SigError(
       "invalid_key",
-      "Cannot use key: it must be the name of a file, not the key itself",
       {
+        action: "use key",
+        reason: "it must be the name of a file, not the key itself",
         context: { hint: "Write it to a file of mode 0600, or use - (stdin)." },
       },
     );
@@ -52,8 +53,11 @@ export async function readKeyFile(
 function notAJwk(path: string, hint?: string): SigError {
   return new SigError(
     "invalid_key",
-    `Cannot use ${JSON.stringify(path)}: it is not a file with a JWK`,
-    hint === undefined ? {} : { context: { hint } },
+    {
+      action: `use ${JSON.stringify(path)}`,
+      reason: "it is not a file with a JWK",
+      ...hint === undefined ? {} : { context: { hint } },
+    },
   );
 }
 

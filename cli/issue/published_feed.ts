@@ -26,8 +26,11 @@ export async function readPublishedFeed(
     if (issuer !== expected) {
       throw new SigError(
         "issuer_mismatch",
-        "Cannot compare feeds: the source is of another issuer than the directory",
-        { context: { expected, found: issuer } },
+        {
+          action: "compare feeds",
+          reason: "the source is of another issuer than the directory",
+          context: { expected, found: issuer },
+        },
       );
     }
     const { document } = await openFeed();

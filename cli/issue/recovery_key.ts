@@ -103,7 +103,10 @@ export async function readRecoveryKey(
   }
   throw new SigError(
     "invalid_key",
-    `Cannot use ${JSON.stringify(name)}: it is not a file with a JWK`,
+    {
+      action: `use ${JSON.stringify(name)}`,
+      reason: "it is not a file with a JWK",
+    },
   );
 }
 

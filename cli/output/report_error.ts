@@ -83,7 +83,9 @@ function namingFlags(error: unknown): unknown {
   const option = "set allowPrivate";
   if (!isSigError(error) || !error.hint?.includes(option)) return error;
   const hint = error.hint.replace(option, "use --allow-insecure");
-  return new SigError(error.code, error, {
+  return new SigError(error.code, {
+    action: error.action,
+    reason: error.reason,
     context: { ...error.context, hint },
     cause: error.cause,
   });
@@ -92,8 +94,15 @@ function namingFlags(error: unknown): unknown {
 /** Converts an error of the runtime or of `writeAll` to a SigError. */
 function namedError(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
-  const named = (code: ErrorCode, message: string, hint?: string) =>
-    new SigError(code, message, {
+  const named = (
+    code: ErrorCode,
+    action: string,
+    reason: string,
+    hint?: string,
+  ) =>
+    new SigError(code, {
+      action,
+      reason,
       context: hint === undefined ? {} : { hint },
       cause: thrown,
     });
@@ -101,14 +110,16 @@ function namedError(thrown: unknown): unknown {
     const flag = /--allow-[a-z]+/.exec(thrown.message)?.[0];
     return named(
       "invalid_request",
-      "Cannot run: the program lacks a permission",
+      "run",
+      "the program lacks a permission",
       flag && `Run it with ${flag}.`,
     );
   }
   if (thrown.name === "OutputFailed") {
     return named(
       "write_failed",
-      "Cannot write the result: standard output is closed or full",
+      "write the result",
+      "standard output is closed or full",
       "The command may have taken effect: check before you rerun it.",
     );
   }
@@ -117,7 +128,8 @@ function namedError(thrown: unknown): unknown {
     const what = /^[^\n]*/.exec(thrown.message)?.[0] ?? "";
     return named(
       "fetch_failed",
-      `Cannot load the program: a part of it is not in Deno's cache: ${what}`,
+      "load the program",
+      `a part of it is not in Deno's cache: ${what}`,
       "Run it once with access to the network.",
     );
   }

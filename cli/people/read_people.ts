@@ -171,10 +171,11 @@ class Headers {
       .join("");
     throw new SigError(
       "invalid_request",
-      `Cannot read list: row ${first}: unknown column${
-        names.length === 1 ? "" : "s"
-      } ${names.map(quote).join(", ")}${missing}${also}`,
       {
+        action: "read list",
+        reason: `row ${first}: unknown column${names.length === 1 ? "" : "s"} ${
+          names.map(quote).join(", ")
+        }${missing}${also}`,
         context: {
           row: first,
           columns: names,
@@ -263,16 +264,21 @@ function parseList(text: string): unknown {
     if (!(error instanceof JsonError)) throw error;
     throw new SigError(
       "invalid_json",
-      `Cannot read list: ${
-        error.pointer === "" ? "" : `${error.pointer}: `
-      }${error.message}`,
-      { context: { pointer: error.pointer } },
+      {
+        action: "read list",
+        reason: `${
+          error.pointer === "" ? "" : `${error.pointer}: `
+        }${error.message}`,
+        context: { pointer: error.pointer },
+      },
     );
   }
 }
 
 function notAList(why: string, hint?: string): SigError {
-  return new SigError("invalid_request", `Cannot read list: ${why}`, {
+  return new SigError("invalid_request", {
+    action: "read list",
+    reason: why,
     context: hint === undefined ? {} : { hint },
   });
 }
@@ -471,8 +477,9 @@ class RowFaults {
       : ` (and ${more} more fault${more === 1 ? "" : "s"})`;
     throw new SigError(
       "invalid_field",
-      `Cannot read list: ${detail}${others}`,
       {
+        action: "read list",
+        reason: `${detail}${others}`,
         context: {
           row,
           ...(column === undefined ? {} : { column }),

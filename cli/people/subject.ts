@@ -50,7 +50,12 @@ export async function resolveSubjects(
     } catch (error) {
       if (!isSigError(error)) throw error;
       const context = { ...error.context, flag: `--${name}` };
-      throw new SigError(error.code, error, { context, cause: error.cause });
+      throw new SigError(error.code, {
+        action: error.action,
+        reason: error.reason,
+        context,
+        cause: error.cause,
+      });
     }
   }
   return {
@@ -172,9 +177,10 @@ async function findPerson(
   if (found !== undefined) return found;
   throw new SigError(
     "invalid_identifier",
-    `Cannot find a subject: ${
-      quote(text)
-    } is not a DID, and nobody has that id or name`,
-    { context: { hint: `People are in ${peopleFile(path)}.` } },
+    {
+      action: "find a subject",
+      reason: `${quote(text)} is not a DID, and nobody has that id or name`,
+      context: { hint: `People are in ${peopleFile(path)}.` },
+    },
   );
 }

@@ -134,7 +134,9 @@ function refuse(
   why: string,
   headers: { readonly [name: string]: string } = {},
 ): Response {
-  const problem = toProblem(new SigError(code, `Cannot serve: ${why}`));
+  const problem = toProblem(
+    new SigError(code, { action: "serve", reason: why }),
+  );
   return new Response(JSON.stringify(problem), {
     status: problem.status,
     headers: {

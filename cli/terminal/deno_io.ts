@@ -157,7 +157,9 @@ async function connectSocket(path: string): Promise<Deno.Conn | undefined> {
 }
 
 function notRun(what: string, hint: string): SigError {
-  return new SigError("invalid_request", `Cannot run: ${what}`, {
+  return new SigError("invalid_request", {
+    action: "run",
+    reason: what,
     context: { flag: "--exec", hint },
   });
 }

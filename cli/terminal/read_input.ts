@@ -39,7 +39,9 @@ export async function readJsonInput(
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const { message, pointer } = error;
-    throw new SigError("invalid_json", `Cannot read ${what}: ${message}`, {
+    throw new SigError("invalid_json", {
+      action: `read ${what}`,
+      reason: message,
       context: { flag, pointer, ...(hint === undefined ? {} : { hint }) },
     });
   }

@@ -50,7 +50,7 @@ const PATIENCE_MS = 2_000;
  * import { SigError } from "@sig/core";
  * import { assertRejects } from "@std/assert";
  *
- * const down = new SigError("fetch_failed", "Cannot fetch: refused");
+ * const down = new SigError("fetch_failed", { reason: "refused" });
  * await assertRejects(
  *   () =>
  *     combineAnswers([{
@@ -72,7 +72,10 @@ export async function combineAnswers(
   if (asked.length === 0 || asked.length > MAX_ISSUERS) {
     throw new SigError(
       "invalid_request",
-      `Cannot answer: 1 to ${MAX_ISSUERS} issuers can be asked, not ${asked.length}`,
+      {
+        action: "answer",
+        reason: `1 to ${MAX_ISSUERS} issuers can be asked, not ${asked.length}`,
+      },
     );
   }
   const isAllowed = Promise.withResolvers<void>();
@@ -109,8 +112,6 @@ export async function combineAnswers(
       action: "answer",
       reason: `none of ${asked.length} issuers allows, and ${issuer} could ` +
         `not answer: ${reason}`,
-    },
-    {
       context: {
         ...context,
         issuer,
@@ -124,8 +125,11 @@ export async function combineAnswers(
 function tooLate(issuer: string): SigError {
   return new SigError(
     "fetch_timeout",
-    "Cannot answer: another issuer allowed, and this one had not answered " +
-      `${PATIENCE_MS} ms later`,
-    { context: { issuer } },
+    {
+      action: "answer",
+      reason:
+        `another issuer allowed, and this one had not answered ${PATIENCE_MS} ms later`,
+      context: { issuer },
+    },
   );
 }

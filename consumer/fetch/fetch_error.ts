@@ -28,7 +28,9 @@ export function fetchError(
   cause?: unknown,
 ): SigError {
   const shown = url.origin + url.pathname;
-  return new SigError(code, `Cannot fetch ${quote(shown)}: ${why}`, {
+  return new SigError(code, {
+    action: `fetch ${quote(shown)}`,
+    reason: why,
     context: { url: shown.slice(0, MAX_SHOWN_URL), ...context },
     ...(cause === undefined ? {} : { cause }),
   });

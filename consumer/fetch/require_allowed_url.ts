@@ -59,16 +59,22 @@ export function requireAllowedUrl(
     // The text of the URL is not shown: it may contain a password.
     throw new SigError(
       "invalid_identifier",
-      "Cannot fetch: the URL is malformed (expected https://host/path)",
+      {
+        action: "fetch",
+        reason: "the URL is malformed (expected https://host/path)",
+      },
     );
   }
   requireScheme(url, allowPrivate || allowHttp);
   if (url.username !== "" || url.password !== "") {
     throw new SigError(
       "insecure_url",
-      `Cannot fetch from ${quote(url.host)}: the URL carries a user name or ` +
-        "password, which would be sent along",
-      { context: { host: url.host } },
+      {
+        action: `fetch from ${quote(url.host)}`,
+        reason:
+          "the URL carries a user name or password, which would be sent along",
+        context: { host: url.host },
+      },
     );
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -93,8 +99,11 @@ function notAllowed(url: URL, why: string, hint?: string): SigError {
   const { host } = url;
   return new SigError(
     "address_not_allowed",
-    `Cannot fetch from ${quote(host)}: ${why}`,
-    { context: { host, ...(hint === undefined ? {} : { hint }) } },
+    {
+      action: `fetch from ${quote(host)}`,
+      reason: why,
+      context: { host, ...(hint === undefined ? {} : { hint }) },
+    },
   );
 }
 
@@ -103,8 +112,9 @@ function requireScheme(url: URL, allowHttp: boolean): void {
   if (url.protocol === "http:" && allowHttp) return;
   throw new SigError(
     "insecure_url",
-    `Cannot fetch over ${quote(url.protocol)}: only https is allowed`,
     {
+      action: `fetch over ${quote(url.protocol)}`,
+      reason: "only https is allowed",
       context: {
         scheme: url.protocol.slice(0, 40),
         ...(url.protocol === "http:" ? { hint: HINT } : {}),

@@ -140,7 +140,9 @@ export class BackOff {
       last?.cause === failure.error &&
       last.context.retry_after_seconds === delay
     ) return last;
-    return this.#last = new SigError(code, failure.error, {
+    return this.#last = new SigError(code, {
+      action: failure.error.action,
+      reason: failure.error.reason,
       context: { ...context, retry_after_seconds: delay },
       cause: failure.error,
     });

@@ -110,29 +110,41 @@ export function readBounds(
   if (graceMs !== undefined && !(graceMs >= 0)) {
     throw new SigError(
       "invalid_request",
-      "Cannot answer: graceMs must be a number, 0 or more",
-      { context: { pointer: "/graceMs" } },
+      {
+        action: "answer",
+        reason: "graceMs must be a number, 0 or more",
+        context: { pointer: "/graceMs" },
+      },
     );
   }
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new SigError(
       "invalid_request",
-      "Cannot answer: signal must be an AbortSignal",
-      { context: { pointer: "/signal" } },
+      {
+        action: "answer",
+        reason: "signal must be an AbortSignal",
+        context: { pointer: "/signal" },
+      },
     );
   }
   if (maxAgeMs !== undefined && !(maxAgeMs >= 0)) {
     throw new SigError(
       "invalid_request",
-      "Cannot answer: max_age_seconds must be a number, 0 or more",
-      { context: { pointer: "/max_age_seconds" } },
+      {
+        action: "answer",
+        reason: "max_age_seconds must be a number, 0 or more",
+        context: { pointer: "/max_age_seconds" },
+      },
     );
   }
   if (!(Number.isSafeInteger(minSequence) && minSequence >= 0)) {
     throw new SigError(
       "invalid_request",
-      "Cannot answer: min_sequence must be an integer from 0 to 2^53-1",
-      { context: { pointer: "/min_sequence" } },
+      {
+        action: "answer",
+        reason: "min_sequence must be an integer from 0 to 2^53-1",
+        context: { pointer: "/min_sequence" },
+      },
     );
   }
   const oldest = Math.min(maxAgeMs ?? Infinity, own.maxAgeMs);
@@ -174,8 +186,9 @@ export function requireReached(
   if (last >= minSequence) return;
   throw new SigError(
     "consistency_unavailable",
-    `Cannot answer: the feed ends at sequence ${last}, before ${minSequence}`,
     {
+      action: "answer",
+      reason: `the feed ends at sequence ${last}, before ${minSequence}`,
       context: {
         sequence: minSequence,
         last_sequence: last,
@@ -201,7 +214,9 @@ export function feedStale(
     ? "nothing is known of the issuer"
     : `what is known is older than ${maxAgeMs / 1000} s`;
   const failed = cause && `, and refreshing it failed (${cause.code})`;
-  return new SigError("feed_stale", `Cannot answer: ${why}${failed ?? ""}`, {
+  return new SigError("feed_stale", {
+    action: "answer",
+    reason: `${why}${failed ?? ""}`,
     context: {
       issuer,
       ...(known && { observed_at: formatInstant(instantOf(known)) }),

@@ -54,7 +54,10 @@ export async function cosignCheckpoint(
   if (!/^[^\s+]+$/u.test(name)) {
     throw new SigError(
       "invalid_request",
-      "Cannot cosign: a key's name has no white space and no plus sign",
+      {
+        action: "cosign",
+        reason: "a key's name has no white space and no plus sign",
+      },
     );
   }
   let confirmed = "";

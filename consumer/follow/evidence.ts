@@ -229,9 +229,11 @@ function endOf({ end, depth, path }: Walk, subject: string) {
     }
     throw new SigError(
       "document_too_large",
-      "Cannot make evidence: the subject has over " +
-        `${MAX_SUBJECT_BYTES} bytes of lines`,
-      { context: { limit: MAX_SUBJECT_BYTES } },
+      {
+        action: "make evidence",
+        reason: `the subject has over ${MAX_SUBJECT_BYTES} bytes of lines`,
+        context: { limit: MAX_SUBJECT_BYTES },
+      },
     );
   }
   const leaves = end.subjects.map((each) => leafOf(each));
@@ -312,8 +314,7 @@ async function asEvidenceFault<T>(work: () => T | Promise<T>): Promise<T> {
     const reason = isSigError(error) ? error.reason : error.message;
     throw new SigError(
       "invalid_evidence",
-      { action: "use evidence", reason },
-      { cause: error },
+      { action: "use evidence", reason, cause: error },
     );
   }
 }
@@ -493,5 +494,8 @@ function readEvidence(bytes: Uint8Array): Evidence {
 }
 
 function invalidEvidence(why: string): SigError {
-  return new SigError("invalid_evidence", `Cannot use evidence: ${why}`);
+  return new SigError("invalid_evidence", {
+    action: "use evidence",
+    reason: why,
+  });
 }

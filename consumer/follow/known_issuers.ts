@@ -171,8 +171,11 @@ export class KnownIssuers {
     }
     throw new SigError(
       "issuer_not_allowed",
-      `Cannot ask issuer ${quote(text)}: it is not on the list`,
-      { context: { issuer: text.slice(0, 200) } },
+      {
+        action: `ask issuer ${quote(text)}`,
+        reason: "it is not on the list",
+        context: { issuer: text.slice(0, 200) },
+      },
     );
   }
 
@@ -246,8 +249,9 @@ const CONFLICTING = "the same issuer is already read at another URL";
 function wrongUrl(text: string, why: string, right: string): SigError {
   return new SigError(
     "invalid_identifier",
-    `Cannot ask issuer ${quote(text)}: ${why}`,
     {
+      action: `ask issuer ${quote(text)}`,
+      reason: why,
       context: {
         identifier: text.slice(0, 200),
         hint: `Ask for ${right.slice(0, 300)}`,

@@ -308,8 +308,9 @@ function notConfirmed(
     : "the history that is served now differs from the recorded incident";
   return new SigError(
     "confirmation_required",
-    `Cannot accept history: ${why}`,
     {
+      action: "accept history",
+      reason: why,
       context: {
         reason: error?.code ?? "feed_rewritten",
         served_sha256: sha256,
@@ -347,8 +348,9 @@ function pinRecordOf(pin: KnownPin): PinRecord {
 function notRemembered(issuer: string): SigError {
   return new SigError(
     "not_found",
-    `Cannot find a pin: ${quote(issuer)} is not remembered`,
     {
+      action: "find a pin",
+      reason: `${quote(issuer)} is not remembered`,
       context: {
         issuer: issuer.slice(0, 200),
         hint: "See: sig pin list",

@@ -37,7 +37,10 @@ Deno.test("a proof file that timed out is not requested twice", async () => {
             return await reader.open(ref, options);
           }
           asked.push(ref);
-          throw new SigError("fetch_timeout", "Cannot fetch: too slow");
+          throw new SigError("fetch_timeout", {
+            action: "fetch",
+            reason: "too slow",
+          });
         },
       },
     }, QUESTION);

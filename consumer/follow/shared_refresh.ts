@@ -125,8 +125,9 @@ export class SharedRefresh<T> {
 function tooManyWait(maxWaitMs: number): SigError {
   return new SigError(
     "overloaded",
-    "Cannot ask issuer: too many questions wait for its answer already",
     {
+      action: "ask issuer",
+      reason: "too many questions wait for its answer already",
       context: {
         retry_after_seconds: Math.max(1, Math.ceil(maxWaitMs / 1000)),
         hint: "Ask again later; questions about other issuers need not wait.",
@@ -150,8 +151,9 @@ export async function waitAtMost<T>(
     if (!(error instanceof DeadlineOver)) throw error;
     throw new SigError(
       "fetch_timeout",
-      `Cannot ask issuer: there was no answer within ${limitMs} ms`,
       {
+        action: "ask issuer",
+        reason: `there was no answer within ${limitMs} ms`,
         context: {
           limit_ms: limitMs,
           hint: "Ask again: the refresh continues, and its result is kept.",

@@ -293,7 +293,10 @@ Deno.test("only an issuer that can't be reached is forgiven", () => {
     signature_invalid: false,
   } as const;
   for (const [code, expected] of Object.entries(codes)) {
-    const error = new SigError(code as keyof typeof codes, "Cannot x: y");
+    const error = new SigError(code as keyof typeof codes, {
+      action: "x",
+      reason: "y",
+    });
     assertEquals(isUnreachable(error), expected, code);
   }
 });

@@ -194,8 +194,9 @@ async function isStoppedWithin(
 function cursorExists(name: string, sequence: number): SigError {
   return new SigError(
     "invalid_request",
-    `Cannot watch from a sequence: the cursor ${name} is at event ${sequence}`,
     {
+      action: "watch from a sequence",
+      reason: `the cursor ${name} is at event ${sequence}`,
       context: {
         flag: "--from",
         hint: "Omit --from, or use another --cursor.",
@@ -207,10 +208,11 @@ function cursorExists(name: string, sequence: number): SigError {
 function beyondFeed(from: number, last: number): SigError {
   return new SigError(
     "invalid_request",
-    `Cannot watch from sequence ${from}: the next event of the feed is ${
-      last + 1
-    }`,
-    { context: { flag: "--from", last_sequence: last } },
+    {
+      action: `watch from sequence ${from}`,
+      reason: `the next event of the feed is ${last + 1}`,
+      context: { flag: "--from", last_sequence: last },
+    },
   );
 }
 
@@ -331,9 +333,10 @@ function requireSame(
   if (last < sequence) {
     throw new SigError(
       "feed_rolled_back",
-      `Cannot watch: the feed ends at sequence ${last}, and event ${sequence} ` +
-        "was seen",
       {
+        action: "watch",
+        reason:
+          `the feed ends at sequence ${last}, and event ${sequence} was seen`,
         context: {
           seen_sequence: sequence,
           fetched_sequence: last,
@@ -348,8 +351,11 @@ function requireSame(
   if (event_id === null || found === event_id) return;
   throw new SigError(
     "feed_rewritten",
-    `Cannot watch: event ${sequence} differs from the event that was seen`,
-    { context: { sequence, hint: START_OVER } },
+    {
+      action: "watch",
+      reason: `event ${sequence} differs from the event that was seen`,
+      context: { sequence, hint: START_OVER },
+    },
   );
 }
 
@@ -368,8 +374,11 @@ function requireSameHistory(
   if (isKnown && since.every((first) => first > sequence)) return;
   throw new SigError(
     "feed_rewritten",
-    `Cannot watch: events up to ${sequence} were seen, and a history that ` +
-      "changes them was accepted since",
-    { context: { sequence, hint: START_OVER } },
+    {
+      action: "watch",
+      reason:
+        `events up to ${sequence} were seen, and a history that changes them was accepted since`,
+      context: { sequence, hint: START_OVER },
+    },
   );
 }

@@ -60,9 +60,12 @@ export async function openCursor(
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) {
     throw new SigError(
       "invalid_request",
-      "Cannot watch: a cursor's name is 1 to 64 letters, digits, dots, " +
-        "hyphens and underscores",
-      { context: { flag: "--cursor" } },
+      {
+        action: "watch",
+        reason:
+          "a cursor's name is 1 to 64 letters, digits, dots, hyphens and underscores",
+        context: { flag: "--cursor" },
+      },
     );
   }
   const id = `${name}:${await sha256Hex(place)}`;

@@ -118,9 +118,10 @@ async function readLine(
   if (line === undefined) {
     throw new SigError(
       "invalid_checkpoint",
-      `Cannot get cosignature: the answer has no signature by ${
-        quote(key.name)
-      }`,
+      {
+        action: "get cosignature",
+        reason: `the answer has no signature by ${quote(key.name)}`,
+      },
     );
   }
   await verifyNote({ text, signatures: [line] }, [key]);
@@ -131,28 +132,38 @@ function refused(url: string, status: number): SigError {
   const why = REFUSALS[status];
   return new SigError(
     "fetch_status",
-    `Cannot get cosignature: ${quote(url)} answered with status ${status}` +
-      (why === undefined ? "" : `: ${why}`),
-    { context: { status } },
+    {
+      action: "get cosignature",
+      reason: `${
+        quote(url)
+      } answered with status ${status}${(why === undefined ? "" : `: ${why}`)}`,
+      context: { status },
+    },
   );
 }
 
 function hasMore(url: string, known: number, size: number): SigError {
   return new SigError(
     "feed_rolled_back",
-    `Cannot get cosignature: ${
-      quote(url)
-    } has cosigned ${known} events, and the checkpoint has ${size}`,
-    { context: { known_sequence: known } },
+    {
+      action: "get cosignature",
+      reason: `${
+        quote(url)
+      } has cosigned ${known} events, and the checkpoint has ${size}`,
+      context: { known_sequence: known },
+    },
   );
 }
 
 function hasOthers(url: string, size: number): SigError {
   return new SigError(
     "feed_rewritten",
-    `Cannot get cosignature: the ${size} events that ${
-      quote(url)
-    } has cosigned are different`,
-    { context: { known_sequence: size } },
+    {
+      action: "get cosignature",
+      reason: `the ${size} events that ${
+        quote(url)
+      } has cosigned are different`,
+      context: { known_sequence: size },
+    },
   );
 }

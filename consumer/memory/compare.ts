@@ -275,7 +275,9 @@ function contradiction(
   why: string,
   context: ErrorContext,
 ): SigError {
-  return new SigError(code, `Cannot trust feed: ${why}`, {
+  return new SigError(code, {
+    action: "trust feed",
+    reason: why,
     context: { ...context, hint: HINT },
   });
 }

@@ -53,7 +53,10 @@ async function open(
   if (text === "" || /:\/\/|^rediss?\/\//i.test(text)) {
     throw new SigError(
       "invalid_request",
-      "Cannot open pin store: it must be a file, kv:PATH, redis://HOST or rediss://HOST",
+      {
+        action: "open pin store",
+        reason: "it must be a file, kv:PATH, redis://HOST or rediss://HOST",
+      },
     );
   }
   const shown = new ShownPlace(text, options);

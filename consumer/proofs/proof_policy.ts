@@ -71,8 +71,11 @@ export function requirePolicy(
   if (found < required) {
     throw new SigError(
       "cosignatures_missing",
-      `Cannot answer: ${found} of ${required} cosigners have signed the checkpoint`,
-      { context: { expected: required } },
+      {
+        action: "answer",
+        reason: `${found} of ${required} cosigners have signed the checkpoint`,
+        context: { expected: required },
+      },
     );
   }
   const { maxCheckpointAgeMs } = policy;
@@ -82,12 +85,13 @@ export function requirePolicy(
   if (!isStale) return;
   throw new SigError(
     "checkpoint_stale",
-    time === null
-      ? "Cannot answer: there is no checkpoint that says when it was signed"
-      : `Cannot answer: the checkpoint is of ${
-        new Date(1000 * time).toISOString()
-      }`,
-    { context: { limit_ms: maxCheckpointAgeMs } },
+    {
+      action: "answer",
+      reason: time === null
+        ? "there is no checkpoint that says when it was signed"
+        : `the checkpoint is of ${new Date(1000 * time).toISOString()}`,
+      context: { limit_ms: maxCheckpointAgeMs },
+    },
   );
 }
 

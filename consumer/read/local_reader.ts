@@ -183,7 +183,9 @@ function localError(
   const what = ref === undefined
     ? quote(path)
     : `${quote(ref)} in ${quote(path)}`;
-  return new SigError(code, `Cannot read ${what}: ${why}`, {
+  return new SigError(code, {
+    action: `read ${what}`,
+    reason: why,
     context: {
       path: path.slice(0, 200),
       ...(ref === undefined ? {} : { ref: ref.slice(0, 200) }),
@@ -259,8 +261,9 @@ export function parseLocalPath(ref: string): readonly string[] {
 function refused(ref: string, why: string, cause?: unknown): SigError {
   return new SigError(
     "invalid_metadata",
-    `Cannot read ${quote(ref)} from the issuer's directory: ${why}`,
     {
+      action: `read ${quote(ref)} from the issuer's directory`,
+      reason: why,
       context: { ref: ref.slice(0, 200) },
       ...(cause === undefined ? {} : { cause }),
     },

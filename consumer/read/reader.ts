@@ -112,11 +112,12 @@ export function tooLargeCode(
  * import { SigError } from "@sig/core";
  * import { assert } from "@std/assert";
  *
- * const gone = new SigError("fetch_status", "Cannot fetch: status 410", {
+ * const gone = new SigError("fetch_status", {
+ *   reason: "status 410",
  *   context: { status: 410 },
  * });
  * assert(isMissing(gone));
- * assert(!isMissing(new SigError("fetch_timeout", "Cannot fetch: time out")));
+ * assert(!isMissing(new SigError("fetch_timeout", { reason: "no answer" })));
  * ```
  */
 export function isMissing(error: unknown): boolean {
@@ -146,8 +147,11 @@ export async function readAll(
       if (length > maxBytes) {
         throw new SigError(
           "document_too_large",
-          `Cannot read document: it is larger than ${maxBytes} bytes`,
-          { context: { limit: maxBytes } },
+          {
+            action: "read document",
+            reason: `it is larger than ${maxBytes} bytes`,
+            context: { limit: maxBytes },
+          },
         );
       }
       chunks.push(chunk);
@@ -195,8 +199,11 @@ export function createInlineReader(feed: InlineFeed): DocumentReader {
 function missing(name: DocumentName): SigError {
   return new SigError(
     "source_not_found",
-    `Cannot read feed: it has no ${name}`,
-    { context: { reason: "missing" } },
+    {
+      action: "read feed",
+      reason: `it has no ${name}`,
+      context: { reason: "missing" },
+    },
   );
 }
 

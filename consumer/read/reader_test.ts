@@ -55,7 +55,7 @@ Deno.test("only 404, 410 and a missing file mean absence", () => {
   const error = (
     code: "fetch_status" | "source_not_found" | "fetch_failed",
     context: Record<string, string | number>,
-  ) => new SigError(code, "Cannot", { context });
+  ) => new SigError(code, { reason: "Cannot", context });
   assert(isMissing(error("fetch_status", { status: 404 })));
   assert(isMissing(error("fetch_status", { status: 410 })));
   assert(isMissing(error("source_not_found", { reason: "missing" })));

@@ -101,7 +101,7 @@ export function parseSource(
     }
     throw new SigError(
       "invalid_identifier",
-      `Cannot use ${quote(text)}: a path has no NUL character`,
+      { action: `use ${quote(text)}`, reason: "a path has no NUL character" },
     );
   }
   return parseHost(text, options);
@@ -136,7 +136,9 @@ function parseHost(host: string, options: ParseSourceOptions): Source {
     if (isSigError(error, "invalid_identifier")) throw notASource(host, hint);
     if (!isSigError(error) || hint === undefined) throw error;
     const { code, cause } = error;
-    throw new SigError(code, error, {
+    throw new SigError(code, {
+      action: error.action,
+      reason: error.reason,
       context: { ...error.context, hint },
       cause,
     });
@@ -146,9 +148,10 @@ function parseHost(host: string, options: ParseSourceOptions): Source {
 function notASource(text: string, hint: string | undefined): SigError {
   return new SigError(
     "invalid_identifier",
-    `Cannot use ${quote(text)}: it is neither a did:web, a host name, an ` +
-      "https URL, a sig.json file nor a directory",
     {
+      action: `use ${quote(text)}`,
+      reason:
+        "it is neither a did:web, a host name, an https URL, a sig.json file nor a directory",
       context: {
         identifier: text.slice(0, 200),
         ...(hint === undefined ? {} : { hint }),
@@ -213,10 +216,11 @@ export class IssuerName {
     // A file proves no origin, so it could be used in place of any issuer.
     throw new SigError(
       "invalid_identifier",
-      `Cannot ask issuer ${
-        quote(name)
-      }: it must be a did:web, a host name or an https URL`,
-      { context: { identifier: name.slice(0, 200) } },
+      {
+        action: `ask issuer ${quote(name)}`,
+        reason: "it must be a did:web, a host name or an https URL",
+        context: { identifier: name.slice(0, 200) },
+      },
     );
   }
 }

@@ -68,10 +68,11 @@ export async function fetchSubjectKey(
   }
   throw new SigError(
     "attestation_signature_invalid",
-    `Cannot accept attestation: the DID document of ${
-      quote(did)
-    } does not list its kid under authentication`,
     {
+      action: "accept attestation",
+      reason: `the DID document of ${
+        quote(did)
+      } does not list its kid under authentication`,
       context: {
         kid,
         hint: "Sign with a key that did.json lists under authentication.",
@@ -105,7 +106,11 @@ export function subjectDocumentUrl(
     return parseDidWeb(did, { allowPrivate }).didDocumentUrl;
   } catch (error) {
     if (!isSigError(error, "invalid_identifier")) throw error;
-    throw new SigError("invalid_header", error, { cause: error });
+    throw new SigError("invalid_header", {
+      action: error.action,
+      reason: error.reason,
+      cause: error,
+    });
   }
 }
 
@@ -127,8 +132,9 @@ async function readKeys(
     if (!isSigError(error) && !(error instanceof JsonError)) throw error;
     throw new SigError(
       "key_unresolvable",
-      `Cannot get the keys of ${quote(did)}: its DID document can't be used`,
       {
+        action: `get the keys of ${quote(did)}`,
+        reason: "its DID document can't be used",
         context: {
           reason: isSigError(error) ? error.code : "invalid_did_document",
           hint: `Check that ${url} can be fetched, or try again later.`,

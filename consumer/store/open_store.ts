@@ -154,8 +154,9 @@ function unknownStore(text: string, why: string): SigError {
   const near = isWord ? suggest(text, ["memory", "kv", "redis"]) : undefined;
   return new SigError(
     "invalid_request",
-    `Cannot use store${isWord ? ` ${quote(text)}` : ""}: ${why}`,
     {
+      action: `use store${isWord ? ` ${quote(text)}` : ""}`,
+      reason: why,
       context: {
         hint: near === undefined
           ? `Choose ${FORMS}.`

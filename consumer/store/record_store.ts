@@ -149,8 +149,9 @@ export function storeUnavailable(
   if (isSigError(cause, "store_unavailable")) return cause;
   return new SigError(
     "store_unavailable",
-    `Cannot use store ${place}: ${why}`,
     {
+      action: `use store ${place}`,
+      reason: why,
       context: {
         place,
         // Distinguishes a missing permission from a failing store.
@@ -208,8 +209,9 @@ const RETRY_SECONDS = 30;
 export function kindFull(kind: RecordKind): SigError {
   return new SigError(
     "rate_limited",
-    `Cannot store ${kind.name}: the limit is reached`,
     {
+      action: `store ${kind.name}`,
+      reason: "the limit is reached",
       context: {
         ...(kind.maxRecords === undefined ? {} : { limit: kind.maxRecords }),
         retry_after_seconds: RETRY_SECONDS,

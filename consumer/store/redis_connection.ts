@@ -301,8 +301,9 @@ function decode(part: string): string {
 function malformed(why: string): SigError {
   return new SigError(
     "invalid_request",
-    `Cannot use Redis URL: ${why}`,
     {
+      action: "use Redis URL",
+      reason: why,
       context: {
         hint:
           "Write redis://[user:password@]host[:port][/database], or rediss://… for TLS.",

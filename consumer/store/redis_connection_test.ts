@@ -8,7 +8,8 @@ import {
 } from "../../tests/kit/redis_server.ts";
 import { connectRedis, parseRedisUrl } from "./redis_connection.ts";
 
-const unavailable = (why: string) => new SigError("store_unavailable", why);
+const unavailable = (why: string) =>
+  new SigError("store_unavailable", { reason: why });
 
 Deno.test({
   name:

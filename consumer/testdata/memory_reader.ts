@@ -15,7 +15,9 @@ export function createMemoryReader(
       const file = files.get(pathname);
       if (file === undefined) {
         return Promise.reject(
-          new SigError("source_not_found", "Cannot read: no such file", {
+          new SigError("source_not_found", {
+            action: "read",
+            reason: "no such file",
             context: { reason: "missing" },
           }),
         );
@@ -32,7 +34,9 @@ export function createMemoryReader(
       const { length: total } = bytes;
       if (range.from >= total) {
         return Promise.reject(
-          new SigError("fetch_status", "Cannot fetch: status 416", {
+          new SigError("fetch_status", {
+            action: "fetch",
+            reason: "status 416",
             context: { status: 416 },
           }),
         );

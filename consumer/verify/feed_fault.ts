@@ -19,7 +19,9 @@ export function isFault(error: unknown): error is SigError {
  */
 export function located(error: SigError, place: ErrorContext): SigError {
   const { code, reason } = error;
-  return new SigError(code, { action: "verify feed", reason }, {
+  return new SigError(code, {
+    action: "verify feed",
+    reason,
     context: { ...error.context, ...place },
     cause: error,
   });
@@ -28,8 +30,11 @@ export function located(error: SigError, place: ErrorContext): SigError {
 export function feedTooLarge(limit: number): SigError {
   return new SigError(
     "feed_too_large",
-    `Cannot read feed: it is larger than ${limit} bytes`,
-    { context: { limit } },
+    {
+      action: "read feed",
+      reason: `it is larger than ${limit} bytes`,
+      context: { limit },
+    },
   );
 }
 
@@ -37,16 +42,20 @@ export function feedTooLarge(limit: number): SigError {
 export function lineTooLong(line: number, limit: number): SigError {
   return new SigError(
     "line_too_long",
-    `Cannot read feed: line ${line} is longer than ${limit} bytes`,
-    { context: { limit } },
+    {
+      action: "read feed",
+      reason: `line ${line} is longer than ${limit} bytes`,
+      context: { limit },
+    },
   );
 }
 
 export function incompleteLine(): SigError {
   return new SigError(
     "incomplete_line",
-    "Cannot read feed line: the last line must end in LF",
     {
+      action: "read feed line",
+      reason: "the last line must end in LF",
       context: {
         hint: "The feed was cut off, or its issuer is writing: try again.",
       },

@@ -171,10 +171,11 @@ function requireIssuer(
   if (expected === undefined || metadata.issuer === expected) return;
   throw new SigError(
     "issuer_mismatch",
-    `Cannot trust metadata: the issuer is ${
-      quote(metadata.issuer)
-    }, but the origin is that of ${quote(expected)}`,
     {
+      action: "trust metadata",
+      reason: `the issuer is ${
+        quote(metadata.issuer)
+      }, but the origin is that of ${quote(expected)}`,
       context: {
         pointer: "/issuer",
         expected,
@@ -194,8 +195,11 @@ function requireSameOrigin(metadata: SigMetadata, metadataRef: string): void {
     if (new URL(metadata[name]).origin === origin) continue;
     throw new SigError(
       "invalid_metadata",
-      `Cannot trust metadata: ${name} must be on the origin of sig.json`,
-      { context: { pointer: `/${name}`, expected: origin } },
+      {
+        action: "trust metadata",
+        reason: `${name} must be on the origin of sig.json`,
+        context: { pointer: `/${name}`, expected: origin },
+      },
     );
   }
 }
@@ -234,8 +238,11 @@ function parseDocument(
     const place = error.pointer === "" ? "" : `${error.pointer} `;
     throw new SigError(
       error.fault === "duplicate" ? "duplicate_json_member" : code,
-      `Cannot read ${file}: ${place}${error.message}`,
-      { context: { document: file, pointer: error.pointer } },
+      {
+        action: `read ${file}`,
+        reason: `${place}${error.message}`,
+        context: { document: file, pointer: error.pointer },
+      },
     );
   }
 }

@@ -89,8 +89,9 @@ export class Semaphore {
 function tooManyFeeds(retryAfterSeconds: number): SigError {
   return new SigError(
     "overloaded",
-    "Cannot read feed: too many large feeds are being read before this one",
     {
+      action: "read feed",
+      reason: "too many large feeds are being read before this one",
       context: {
         retry_after_seconds: retryAfterSeconds,
         hint: "Ask again later; issuers on the list need not wait.",

@@ -155,7 +155,10 @@ Deno.test("the first of two faults counts, also if the later one is a read error
   const limits = { ...DEFAULT_LIMITS, maxFeedBytes: bytes.length - 1 };
   const tooLarge = await sameOutcome(bytes, () => ({ limits }));
   assertEquals(thrown(tooLarge), ["signature_invalid", AT + 1]);
-  const broken = new SigError("fetch_failed", "Cannot fetch: it broke off");
+  const broken = new SigError("fetch_failed", {
+    action: "fetch",
+    reason: "it broke off",
+  });
   const torn = await sameOutcome(async function* (workers) {
     yield* chunksFor(workers, bytes);
     throw broken;

@@ -57,8 +57,9 @@ export class StatementRoots {
 function contradicted({ n, size }: StatementClaims, why: string): SigError {
   return new SigError(
     "recovery_contradicted",
-    `Cannot use feed: ${why} the ${size} events of statement ${n}`,
     {
+      action: "use feed",
+      reason: `${why} the ${size} events of statement ${n}`,
       context: {
         statement: n,
         hint: "Ask the issuer by another way which feed is its own.",

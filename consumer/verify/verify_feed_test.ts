@@ -214,7 +214,10 @@ Deno.test("passes each verified event on once, in order", async () => {
 
 Deno.test("an error of the callback is not a fault of the feed", async () => {
   const feed = feedOf(await makeLines(2, key1));
-  const own = new SigError("invalid_field", "Cannot note event: no room");
+  const own = new SigError("invalid_field", {
+    action: "note event",
+    reason: "no room",
+  });
   for (const backend of ["web", "node"] as const) {
     const resolver = await createKeyResolver(
       { keys: [key1.publicJwk] },

@@ -205,8 +205,11 @@ function parseStatus(status: string | undefined): EffectiveStatus | undefined {
   if (known !== undefined || status === undefined) return known;
   throw new SigError(
     "invalid_request",
-    `Cannot filter: status must be one of ${EFFECTIVE_STATUSES.join(", ")}`,
-    { context: { pointer: "/status" } },
+    {
+      action: "filter",
+      reason: `status must be one of ${EFFECTIVE_STATUSES.join(", ")}`,
+      context: { pointer: "/status" },
+    },
   );
 }
 

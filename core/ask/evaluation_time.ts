@@ -82,8 +82,11 @@ function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
   if (isSequence(sequence)) return sequence;
   throw new SigError(
     "invalid_request",
-    "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1",
-    { context: { pointer: "/as_of" } },
+    {
+      action: "judge as_of",
+      reason: "a sequence must be an integer from 1 to 2^53-1",
+      context: { pointer: "/as_of" },
+    },
   );
 }
 
@@ -130,8 +133,9 @@ function eventsKnown(
   if (asOf <= state.last_sequence) return asOf;
   throw new SigError(
     "consistency_unavailable",
-    `Cannot judge as of sequence ${asOf}: the feed ends at ${state.last_sequence}`,
     {
+      action: `judge as of sequence ${asOf}`,
+      reason: `the feed ends at ${state.last_sequence}`,
       context: { sequence: asOf, last_sequence: state.last_sequence },
     },
   );
@@ -152,9 +156,11 @@ function timepoint(name: string, time: string | Timepoint): Timepoint {
   if (parsed !== undefined) return parsed;
   throw new SigError(
     "invalid_request",
-    `Cannot judge ${name} ${
-      quote(time)
-    }: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`,
-    { context: { pointer: `/${name}` } },
+    {
+      action: `judge ${name} ${quote(time)}`,
+      reason:
+        "it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z",
+      context: { pointer: `/${name}` },
+    },
   );
 }

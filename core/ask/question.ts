@@ -160,7 +160,9 @@ function fold(name: string): string {
 }
 
 function invalid(pointer: string, why: string): SigError {
-  return new SigError("invalid_request", `Cannot check: ${why}`, {
+  return new SigError("invalid_request", {
+    action: "check",
+    reason: why,
     context: { pointer },
   });
 }
@@ -170,7 +172,9 @@ function requireSubject(subject: unknown): string {
   const why = subject === ""
     ? "the subject must not be empty"
     : "the subject must be a string that is not empty";
-  throw new SigError("invalid_identifier", `Cannot check: ${why}`, {
+  throw new SigError("invalid_identifier", {
+    action: "check",
+    reason: why,
     context: { pointer: "/subject" },
   });
 }

@@ -135,7 +135,9 @@ export function requireList(require: unknown): readonly unknown[] {
   const why = require === undefined
     ? "the member require is missing"
     : "require must be a list";
-  throw new SigError("invalid_request", `Cannot check: ${why}`, {
+  throw new SigError("invalid_request", {
+    action: "check",
+    reason: why,
     context: {
       pointer: "/require",
       hint: 'For example: ["relationship=employee", "role=deploy"].',
@@ -148,8 +150,11 @@ export function requireSome<T>(requirements: readonly T[]): readonly T[] {
   if (requirements.length > 0) return requirements;
   throw new SigError(
     "requirements_empty",
-    "Cannot check: at least one requirement is needed",
-    { context: { hint: "For example: relationship=employee, role=deploy." } },
+    {
+      action: "check",
+      reason: "at least one requirement is needed",
+      context: { hint: "For example: relationship=employee, role=deploy." },
+    },
   );
 }
 
@@ -177,8 +182,7 @@ function invalid(why: string, meant?: string): SigError {
     : `Did you mean ${meant}?`;
   return new SigError(
     "invalid_requirement",
-    `Cannot use requirement: ${why}`,
-    { context: { hint } },
+    { action: "use requirement", reason: why, context: { hint } },
   );
 }
 

@@ -54,9 +54,13 @@ export interface Sentence {
   readonly reason: string;
 }
 
-/** Options of {@linkcode SigError}. */
+/** What a {@linkcode SigError} says. */
 export interface SigErrorOptions {
-  /** The details of the error. */
+  /** The failed action, such as "verify feed" (default: none). */
+  readonly action?: string;
+  /** The reason, or without an action the whole message. */
+  readonly reason: string;
+  /** The details of the error (default: none). */
   readonly context?: ErrorContext;
   /** The underlying error, if any; never shown to users. */
   readonly cause?: unknown;
@@ -71,11 +75,11 @@ export interface SigErrorOptions {
  * import { isSigError, SigError } from "@sig/core";
  * import { assert, assertEquals } from "@std/assert";
  *
- * const error = new SigError(
- *   "sequence_gap",
- *   "Cannot verify feed: sequence jumps from 4 to 6",
- *   { context: { line: 5, sequence: 6 } },
- * );
+ * const error = new SigError("sequence_gap", {
+ *   action: "verify feed",
+ *   reason: "sequence jumps from 4 to 6",
+ *   context: { line: 5, sequence: 6 },
+ * });
  * assert(isSigError(error, "sequence_gap"));
  * assertEquals(error.category, "invalid");
  * ```
@@ -85,11 +89,15 @@ export interface SigErrorOptions {
  * import { SigError } from "@sig/core";
  * import { assertEquals } from "@std/assert";
  *
- * const error = new SigError("key_not_found", "Cannot verify: no such key");
+ * const error = new SigError("key_not_found", {
+ *   action: "verify",
+ *   reason: "no such key",
+ * });
  * const renamed = new SigError(error.code, {
  *   action: "log in",
  *   reason: error.reason,
- * }, { cause: error });
+ *   cause: error,
+ * });
  * assertEquals(renamed.message, "Cannot log in: no such key");
  * ```
  */
@@ -112,20 +120,9 @@ export class SigError extends Error implements Sentence {
     return this.context.hint;
   }
 
-  /**
-   * Creates an error from its code and its message: in two parts, as another
-   * SigError whose message is reused, or as the whole sentence "Cannot
-   * <action>: <reason>". In a sentence, the action ends at the first colon
-   * outside quotes.
-   */
-  constructor(
-    code: ErrorCode,
-    words: string | Sentence,
-    options: SigErrorOptions = {},
-  ) {
-    const { action, reason } = typeof words === "string"
-      ? partsOf(words)
-      : words;
+  /** Creates an error with the message "Cannot <action>: <reason>". */
+  constructor(code: ErrorCode, options: SigErrorOptions) {
+    const { action = "", reason } = options;
     super(
       action === "" ? reason : `Cannot ${action}: ${reason}`,
       "cause" in options ? { cause: options.cause } : undefined,
@@ -136,15 +133,6 @@ export class SigError extends Error implements Sentence {
     this.action = action;
     this.reason = reason;
   }
-}
-
-/** Linear, because each alternative begins with a different character. */
-const SENTENCE = /^Cannot ((?:[^":]|"(?:[^"\\]|\\[^])*"|:(?! ))+): ([^]+)$/;
-
-/** Splits a message; a message of another form is only a reason. */
-function partsOf(sentence: string): Sentence {
-  const [, action = "", reason = sentence] = SENTENCE.exec(sentence) ?? [];
-  return { action, reason };
 }
 
 /**
@@ -159,7 +147,8 @@ function partsOf(sentence: string): Sentence {
  * import { assert } from "@std/assert";
  *
  * assert(!isSigError(new Error("no")));
- * assert(isSigError(new SigError("not_found", "Cannot find it"), "not_found"));
+ * const error = new SigError("not_found", { reason: "no such event" });
+ * assert(isSigError(error, "not_found"));
  * ```
  */
 export function isSigError(
@@ -185,13 +174,15 @@ export function isSigError(
  * import { withContext } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
- * const error = new SigError("invalid_line", "Cannot read feed line");
+ * const error = new SigError("invalid_line", { reason: "not JSON" });
  * assertEquals(withContext(error, { line: 3 }).context, { line: 3 });
  * ```
  */
 export function withContext(error: SigError, context: ErrorContext): SigError {
   const merged = { ...context, ...error.context };
-  return new SigError(error.code, error, {
+  return new SigError(error.code, {
+    action: error.action,
+    reason: error.reason,
     context: merged,
     cause: error.cause,
   });

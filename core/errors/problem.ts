@@ -30,7 +30,9 @@ export interface Problem {
  * import { SigError, toProblem } from "@sig/core";
  * import { assertEquals } from "@std/assert";
  *
- * const error = new SigError("key_not_found", "Cannot verify: no such key", {
+ * const error = new SigError("key_not_found", {
+ *   action: "verify",
+ *   reason: "no such key",
  *   context: { line: 3, kid: "orgsign-2" },
  * });
  * assertEquals(toProblem(error), {

@@ -8,7 +8,9 @@ Deno.test("the context of a SigError becomes top-level members", () => {
     code: "missing_field",
     detail: "is required",
   }] as const;
-  const error = new SigError("sequence_gap", "Cannot verify feed: 4 to 6", {
+  const error = new SigError("sequence_gap", {
+    action: "verify feed",
+    reason: "4 to 6",
     context: { line: 5, sequence: 6, errors },
   });
   assertEquals(toProblem(error), {
@@ -24,7 +26,8 @@ Deno.test("the context of a SigError becomes top-level members", () => {
 });
 
 Deno.test("a context can't replace a standard member", () => {
-  const error = new SigError("key_not_found", "Cannot verify", {
+  const error = new SigError("key_not_found", {
+    reason: "Cannot verify",
     context: { status: 200, type: "x", code: "x", detail: "x", title: "x" },
   });
   const { status, type, code, detail, title } = toProblem(error);
@@ -56,7 +59,7 @@ Deno.test("the message of any other error or of a cause is never exposed", () =>
     });
   }
   const cause = new Error(secret);
-  const error = new SigError("fetch_failed", "Cannot fetch", { cause });
+  const error = new SigError("fetch_failed", { reason: "Cannot fetch", cause });
   assert(!JSON.stringify(toProblem(error)).includes(secret));
 });
 

@@ -69,8 +69,11 @@ export function parseDidWeb(
   if (/^did:(?!web:)[a-z0-9]+:/.test(did)) {
     throw new SigError(
       "unsupported_did_method",
-      `Cannot use ${quote(did)}: only did:web is supported here`,
-      { context: { identifier: did.slice(0, 200) } },
+      {
+        action: `use ${quote(did)}`,
+        reason: "only did:web is supported here",
+        context: { identifier: did.slice(0, 200) },
+      },
     );
   }
   if (!did.startsWith("did:web:") || did.length > MAX_DID_LENGTH) {
@@ -129,10 +132,9 @@ function requireHost(
   if (isMalformed || isRefused) {
     throw new SigError(
       "address_not_allowed",
-      `Cannot use ${
-        quote(did)
-      }: IP addresses, local names and a trailing dot are refused`,
       {
+        action: `use ${quote(did)}`,
+        reason: "IP addresses, local names and a trailing dot are refused",
         context: {
           identifier: did.slice(0, 200),
           hint: hintAbout(host, isPrivate),
@@ -164,8 +166,9 @@ function parsePort(did: string, text: string): number {
 function malformed(did: string, why: string, hint?: string): SigError {
   return new SigError(
     "invalid_identifier",
-    `Cannot use ${quote(did)}: ${why}`,
     {
+      action: `use ${quote(did)}`,
+      reason: why,
       context: {
         identifier: did.slice(0, 200),
         ...(hint === undefined ? {} : { hint: hint.slice(0, 200) }),

@@ -15,8 +15,9 @@ export function issuesError(
   const place = first.pointer === "" ? "" : `${first.pointer} `;
   return new SigError(
     code ?? first.code,
-    `Cannot accept ${what}: ${place}${first.detail}${others}`,
     {
+      action: `accept ${what}`,
+      reason: `${place}${first.detail}${others}`,
       context: {
         pointer: first.pointer,
         ...(more.length === 0 && !code ? {} : { errors: issues }),

@@ -192,7 +192,7 @@ function fault(
   why: string,
   context: ErrorContext = {},
 ): SigError {
-  return new SigError(code, `Cannot read feed line: ${why}`, { context });
+  return new SigError(code, { action: "read feed line", reason: why, context });
 }
 
 function parseEnvelope(line: Uint8Array, limits: Limits): FlattenedJws {

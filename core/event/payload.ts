@@ -70,7 +70,9 @@ function parsePayloadJson(payload: Uint8Array): ParsedJson {
       ? "invalid_field"
       : "invalid_envelope";
     const place = error.pointer === "" ? "" : `${quote(error.pointer)}: `;
-    throw new SigError(code, `Cannot read payload: ${place}${error.message}`, {
+    throw new SigError(code, {
+      action: "read payload",
+      reason: `${place}${error.message}`,
       context: { pointer: error.pointer },
     });
   }

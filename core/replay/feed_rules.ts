@@ -207,8 +207,9 @@ export class FeedRules {
     if (this.#issuer !== undefined && event.issuer !== this.#issuer) {
       throw new SigError(
         "issuer_mismatch",
-        "Cannot apply event: its issuer is not the feed's",
         {
+          action: "apply event",
+          reason: "its issuer is not the feed's",
           context: {
             sequence: event.sequence,
             pointer: "/issuer",
@@ -223,27 +224,36 @@ export class FeedRules {
       const gap = event.sequence > expected;
       throw new SigError(
         gap ? "sequence_gap" : "sequence_out_of_order",
-        event.sequence === last
-          ? `Cannot apply event: sequence ${last} occurs twice`
-          : `Cannot apply event: sequence ${
-            gap ? "jumps" : "goes back"
-          } from ${last} to ${event.sequence}`,
-        { context: { sequence: event.sequence, expected } },
+        {
+          action: "apply event",
+          reason: event.sequence === last
+            ? `sequence ${last} occurs twice`
+            : `sequence ${
+              gap ? "jumps" : "goes back"
+            } from ${last} to ${event.sequence}`,
+          context: { sequence: event.sequence, expected },
+        },
       );
     }
     const id = event.event_id;
     if (this.#eventIds.has(id) || this.#past?.hasEvent(id)) {
       throw new SigError(
         "duplicate_event_id",
-        "Cannot apply event: its event_id was used before",
-        { context: { sequence: event.sequence, pointer: "/event_id" } },
+        {
+          action: "apply event",
+          reason: "its event_id was used before",
+          context: { sequence: event.sequence, pointer: "/event_id" },
+        },
       );
     }
     if (this.#events >= this.#limits.maxEvents) {
       throw new SigError(
         "too_many_events",
-        `Cannot read feed: it has more than ${this.#limits.maxEvents} events`,
-        { context: { limit: this.#limits.maxEvents } },
+        {
+          action: "read feed",
+          reason: `it has more than ${this.#limits.maxEvents} events`,
+          context: { limit: this.#limits.maxEvents },
+        },
       );
     }
   }
@@ -323,7 +333,10 @@ export class FeedRules {
 export function unmatchedRevoke(event: RelationshipRevokeEvent): SigError {
   return new SigError(
     "revoke_without_upsert",
-    "Cannot apply event: the revoke has no earlier upsert",
-    { context: { sequence: event.sequence, pointer: "/relationship_id" } },
+    {
+      action: "apply event",
+      reason: "the revoke has no earlier upsert",
+      context: { sequence: event.sequence, pointer: "/relationship_id" },
+    },
   );
 }

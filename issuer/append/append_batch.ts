@@ -143,8 +143,9 @@ function voidId(sequence: number): SigError {
 export function invitationUsed(sequence: number): SigError {
   return new SigError(
     "invitation_used",
-    "Cannot enrol: the invitation was used already, by somebody else",
     {
+      action: "enrol",
+      reason: "the invitation was used already, by somebody else",
       context: {
         sequence,
         hint: "Find out who it was (sig log), then make a new invitation.",

@@ -218,7 +218,9 @@ export class DraftFaults {
     const first = this.#first;
     if (first === undefined) return;
     if (this.#most === 1) throw first;
-    throw new SigError(first.code, first.message, {
+    throw new SigError(first.code, {
+      action: first.action,
+      reason: first.reason,
       context: { ...first.context, errors: this.#issues.slice(0, this.#most) },
       cause: first.cause,
     });
@@ -231,5 +233,5 @@ export function refused(
   why: string,
   context: ErrorContext,
 ): SigError {
-  return new SigError(code, `Cannot append: ${why}`, { context });
+  return new SigError(code, { action: "append", reason: why, context });
 }

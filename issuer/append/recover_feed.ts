@@ -282,8 +282,9 @@ function unusable(error: unknown): unknown {
   const { line } = error.context;
   return new SigError(
     error.code,
-    { action: "use the feed", reason: `line ${line}: ${error.reason}` },
     {
+      action: "use the feed",
+      reason: `line ${line}: ${error.reason}`,
       context: {
         ...error.context,
         hint: "Nothing was changed. Put the feed back from a copy.",
@@ -342,7 +343,9 @@ function lost(
   const why = code === "feed_rolled_back"
     ? `it ends at sequence ${held}, but the index beside it knows ${known}`
     : `the index beside it knows another event at ${known}`;
-  return new SigError(code, `Cannot append to the feed: ${why}`, {
+  return new SigError(code, {
+    action: "append to the feed",
+    reason: why,
     context: {
       sequence: held,
       known_sequence: sequence,

@@ -32,8 +32,10 @@ export async function requireNotBehind(
   const known = countLines(published);
   throw new SigError(
     "feed_rolled_back",
-    `Cannot append to the feed: it ends at sequence ${lines}, but the published feed at ${known}`,
     {
+      action: "append to the feed",
+      reason:
+        `it ends at sequence ${lines}, but the published feed at ${known}`,
       context: {
         sequence: lines,
         known_sequence: known,
@@ -62,8 +64,11 @@ export async function restoreFeed(
   if (published.length > 0 && published.at(-1) !== LF) {
     throw new SigError(
       "incomplete_line",
-      "Cannot restore the feed: the published one does not end in a line end",
-      { context: { line: countLines(published) + 1 } },
+      {
+        action: "restore the feed",
+        reason: "the published one does not end in a line end",
+        context: { line: countLines(published) + 1 },
+      },
     );
   }
   const { last_sequence } = await replayFeed(published, rules, {
@@ -129,8 +134,10 @@ export function countLines(feed: Uint8Array): number {
 function rewritten(sequence: number, copy: string): SigError {
   return new SigError(
     "feed_rewritten",
-    `Cannot use the feed: it and ${copy} have different lines from sequence ${sequence} on`,
     {
+      action: "use the feed",
+      reason:
+        `it and ${copy} have different lines from sequence ${sequence} on`,
       context: {
         sequence,
         hint:

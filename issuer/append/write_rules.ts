@@ -92,7 +92,9 @@ function readBack(payload: Uint8Array, publicOnly: boolean): SigEvent {
     return parseEventPayload(payload, { publicOnly }) as SigEvent;
   } catch (error) {
     if (!isSigError(error, "invalid_envelope")) throw error;
-    throw new SigError("invalid_field", error, {
+    throw new SigError("invalid_field", {
+      action: error.action,
+      reason: error.reason,
       context: error.context,
       cause: error,
     });

@@ -37,8 +37,12 @@ export function requireDeno(): void {
   if ("Deno" in globalThis) return;
   throw new SigError(
     "invalid_request",
-    "Cannot use folder: an issuer in a folder needs Deno, since Node can't lock files (flock)",
-    { context: { hint: "In Node, use createMemoryStore, or your own store." } },
+    {
+      action: "use folder",
+      reason:
+        "an issuer in a folder needs Deno, since Node can't lock files (flock)",
+      context: { hint: "In Node, use createMemoryStore, or your own store." },
+    },
   );
 }
 
@@ -53,8 +57,12 @@ function diskError(
   const why = REASONS[system] ?? "the system refused it";
   return new SigError(
     code,
-    `Cannot ${action} ${JSON.stringify(path)}: ${why} (${system})`,
-    { context: { path, system_code: system }, cause: error },
+    {
+      action: `${action} ${JSON.stringify(path)}`,
+      reason: `${why} (${system})`,
+      context: { path, system_code: system },
+      cause: error,
+    },
   );
 }
 
@@ -159,8 +167,11 @@ export function requireFolder(path: string, entry: Entry | undefined): void {
   if (entry?.kind === "directory") return;
   throw new SigError(
     "invalid_metadata",
-    `Cannot use ${JSON.stringify(path)}: it must be a directory`,
-    { context: { path } },
+    {
+      action: `use ${JSON.stringify(path)}`,
+      reason: "it must be a directory",
+      context: { path },
+    },
   );
 }
 

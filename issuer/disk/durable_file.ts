@@ -120,8 +120,11 @@ export function readWhole(
   if (bytes !== undefined) return bytes;
   throw new SigError(
     "store_unavailable",
-    `Cannot read ${JSON.stringify(path)}: it was replaced while it was opened`,
-    { context: { path, hint: "Try again." } },
+    {
+      action: `read ${JSON.stringify(path)}`,
+      reason: "it was replaced while it was opened",
+      context: { path, hint: "Try again." },
+    },
   );
 }
 
@@ -129,10 +132,11 @@ export function readWhole(
 export function tooLarge(path: string, bytes: number, limit: number): SigError {
   return new SigError(
     "document_too_large",
-    `Cannot read ${
-      JSON.stringify(path)
-    }: it has ${bytes} bytes (at most ${limit})`,
-    { context: { path, limit } },
+    {
+      action: `read ${JSON.stringify(path)}`,
+      reason: `it has ${bytes} bytes (at most ${limit})`,
+      context: { path, limit },
+    },
   );
 }
 
@@ -141,10 +145,11 @@ export function requirePlainFile(path: string, kind: string): void {
   if (kind === "file") return;
   throw new SigError(
     "invalid_metadata",
-    `Cannot use ${
-      JSON.stringify(path)
-    }: it must be a plain file (no symbolic link, FIFO or directory)`,
-    { context: { path, kind } },
+    {
+      action: `use ${JSON.stringify(path)}`,
+      reason: "it must be a plain file (no symbolic link, FIFO or directory)",
+      context: { path, kind },
+    },
   );
 }
 

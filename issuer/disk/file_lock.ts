@@ -86,8 +86,9 @@ async function poll<T>(
 export function locked(timeoutMs: number): SigError {
   return new SigError(
     "feed_locked",
-    `Cannot append: another writer holds the feed's lock (waited ${timeoutMs} ms)`,
     {
+      action: "append",
+      reason: `another writer holds the feed's lock (waited ${timeoutMs} ms)`,
       context: {
         timeout_ms: timeoutMs,
         hint: "Try again when the other writer is done.",

@@ -36,10 +36,9 @@ export function requireOwner(
   if (us === null || entry?.owner === us) return;
   throw new SigError(
     "store_unavailable",
-    `Cannot use ${
-      JSON.stringify(path)
-    }: it belongs to another user, who could change what is signed`,
     {
+      action: `use ${JSON.stringify(path)}`,
+      reason: "it belongs to another user, who could change what is signed",
       context: {
         path,
         hint: "Run as its owner, or remove it: it is made again from the feed.",

@@ -157,7 +157,10 @@ export function encodeDocument(
   if (bytes.length <= maxBytes) return bytes;
   throw new SigError(
     "document_too_large",
-    `Cannot publish document: it would have ${bytes.length} bytes (at most ${maxBytes})`,
-    { context: { limit: maxBytes } },
+    {
+      action: "publish document",
+      reason: `it would have ${bytes.length} bytes (at most ${maxBytes})`,
+      context: { limit: maxBytes },
+    },
   );
 }

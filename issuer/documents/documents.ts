@@ -128,8 +128,11 @@ async function readJson(
   if (bytes === undefined) {
     throw new SigError(
       "source_not_found",
-      `Cannot open issuer: ${JSON.stringify(path)} is missing`,
-      { context: { path } },
+      {
+        action: "open issuer",
+        reason: `${JSON.stringify(path)} is missing`,
+        context: { path },
+      },
     );
   }
   try {
@@ -140,8 +143,11 @@ async function readJson(
     if (!(error instanceof JsonError)) throw error;
     throw new SigError(
       error.fault === "duplicate" ? "duplicate_json_member" : invalid,
-      `Cannot open issuer: ${JSON.stringify(path)}: ${error.message}`,
-      { context: { path, pointer: error.pointer } },
+      {
+        action: "open issuer",
+        reason: `${JSON.stringify(path)}: ${error.message}`,
+        context: { path, pointer: error.pointer },
+      },
     );
   }
 }
@@ -163,8 +169,11 @@ function publishedPath(member: string, uri: string): string {
   if (plain && segments[0] !== ".sig") return `/${segments.join("/")}`;
   throw new SigError(
     "invalid_metadata",
-    `Cannot open issuer: ${member} must name a file inside the issuer's directory`,
-    { context: { pointer: `/${member}` } },
+    {
+      action: "open issuer",
+      reason: `${member} must name a file inside the issuer's directory`,
+      context: { pointer: `/${member}` },
+    },
   );
 }
 

@@ -68,10 +68,11 @@ export async function chooseSigningKey(
   }
   throw new SigError(
     "signing_key_not_found",
-    wanted === undefined
-      ? "Cannot sign: the private part of none of the issuer's keys is in the key store"
-      : `Cannot sign: there is no private key ${quote(wanted)}`,
     {
+      action: "sign",
+      reason: wanted === undefined
+        ? "the private part of none of the issuer's keys is in the key store"
+        : `there is no private key ${quote(wanted)}`,
       context: wanted !== undefined ? { kid: wanted } : {
         issuer: documents.issuer,
         hint: "Name the private key, or add a new one by a rotation.",
@@ -196,22 +197,31 @@ function requirePublished(
   if (!documents.keys.keys.has(key.kid)) {
     throw new SigError(
       "signing_key_not_found",
-      `Cannot sign: key ${quote(key.kid)} is not in the issuer's key set`,
-      { context: { kid: key.kid } },
+      {
+        action: "sign",
+        reason: `key ${quote(key.kid)} is not in the issuer's key set`,
+        context: { kid: key.kid },
+      },
     );
   }
   if (documents.keys.endOf(key.kid) !== undefined) {
     throw new SigError(
       "signing_key_not_found",
-      `Cannot sign: the issuer's recovery key ended key ${quote(key.kid)}`,
-      { context: { kid: key.kid } },
+      {
+        action: "sign",
+        reason: `the issuer's recovery key ended key ${quote(key.kid)}`,
+        context: { kid: key.kid },
+      },
     );
   }
   const published = documents.keys.resolve(key.kid);
   if (published.jwk.x === key.publicJwk.x) return key;
   throw new SigError(
     "invalid_key",
-    `Cannot sign: another key is published as ${quote(key.kid)}`,
-    { context: { kid: key.kid } },
+    {
+      action: "sign",
+      reason: `another key is published as ${quote(key.kid)}`,
+      context: { kid: key.kid },
+    },
   );
 }

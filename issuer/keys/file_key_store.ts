@@ -95,8 +95,11 @@ class FileKeyStore implements KeyStore {
     if (found !== undefined) return found;
     throw new SigError(
       "signing_key_not_found",
-      `Cannot use key: ${reference} is in an agent, which is not asked here`,
-      { context: { kid } },
+      {
+        action: "use key",
+        reason: `${reference} is in an agent, which is not asked here`,
+        context: { kid },
+      },
     );
   }
 
@@ -112,8 +115,11 @@ class FileKeyStore implements KeyStore {
     if (!created) {
       throw new SigError(
         "kid_exists",
-        `Cannot keep key: ${JSON.stringify(place)} exists already`,
-        { context: { kid: name.kid, path: place } },
+        {
+          action: "keep key",
+          reason: `${JSON.stringify(place)} exists already`,
+          context: { kid: name.kid, path: place },
+        },
       );
     }
   }
@@ -156,7 +162,9 @@ class FileKeyStore implements KeyStore {
       if (onWarning === undefined) {
         const hint = `Run: chmod ${want} ${name}`;
         const context = { path, hint };
-        throw new SigError("invalid_key", `Cannot use key: ${warning}`, {
+        throw new SigError("invalid_key", {
+          action: "use key",
+          reason: warning,
           context,
         });
       }
@@ -190,10 +198,13 @@ function parseReference(place: string, bytes: Uint8Array): string {
 function notAKey(place: string): SigError {
   return new SigError(
     "invalid_key",
-    `Cannot use key: ${
-      JSON.stringify(place)
-    } is not a file with a private Ed25519 JWK, or the fingerprint of a key`,
-    { context: { path: place } },
+    {
+      action: "use key",
+      reason: `${
+        JSON.stringify(place)
+      } is not a file with a private Ed25519 JWK, or the fingerprint of a key`,
+      context: { path: place },
+    },
   );
 }
 

@@ -85,10 +85,12 @@ export function requireKid(kid: string): void {
   if (isOwnKid(kid)) return;
   throw new SigError(
     "invalid_identifier",
-    `Cannot use kid ${
-      quote(kid)
-    }: it must be 1 to 64 of A-Z a-z 0-9 . _ - and not start with a dot`,
-    { context: { pointer: "/kid" } },
+    {
+      action: `use kid ${quote(kid)}`,
+      reason:
+        "it must be 1 to 64 of A-Z a-z 0-9 . _ - and not start with a dot",
+      context: { pointer: "/kid" },
+    },
   );
 }
 
@@ -97,10 +99,11 @@ export function requireHost(host: string): void {
   if (HOST.test(host) && !host.includes("..")) return;
   throw new SigError(
     "invalid_identifier",
-    `Cannot use host ${
-      quote(host)
-    }: it must be a host name, with or without a port`,
-    { context: { pointer: "/host" } },
+    {
+      action: `use host ${quote(host)}`,
+      reason: "it must be a host name, with or without a port",
+      context: { pointer: "/host" },
+    },
   );
 }
 
@@ -139,8 +142,11 @@ class MemoryKeyStore implements KeyStore {
     if (this.#keys.has(slot(name))) {
       throw new SigError(
         "kid_exists",
-        `Cannot keep key: there is one for ${name.kid} already`,
-        { context: { kid: name.kid } },
+        {
+          action: "keep key",
+          reason: `there is one for ${name.kid} already`,
+          context: { kid: name.kid },
+        },
       );
     }
     this.#keys.set(slot(name), "sign" in key ? key : { ...key });

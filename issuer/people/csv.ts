@@ -16,8 +16,11 @@ export function decodeText(bytes: Uint8Array, what: string): string {
   } catch {
     throw new SigError(
       "invalid_request",
-      `Cannot read ${what}: it is not UTF-8`,
-      { context: { hint: 'Save it as "CSV UTF-8".' } },
+      {
+        action: `read ${what}`,
+        reason: "it is not UTF-8",
+        context: { hint: 'Save it as "CSV UTF-8".' },
+      },
     );
   }
 }
@@ -71,8 +74,10 @@ function parseRecords(input: string, separator: string, what: string) {
     const line = Number(/on line (\d+)/.exec(error.message)?.[1]);
     throw new SigError(
       "invalid_request",
-      `Cannot read ${what}: line ${line} has a quote that is not closed, or is within a cell`,
       {
+        action: `read ${what}`,
+        reason:
+          `line ${line} has a quote that is not closed, or is within a cell`,
         context: {
           line,
           hint:

@@ -89,10 +89,11 @@ export class Directory {
     const all = [found!, ...more];
     throw new SigError(
       "ambiguous_relationship",
-      `Cannot choose a person: ${all.length} people have the name ${
-        quote(text)
-      }: ${listed(all.map(describePerson))}`,
       {
+        action: "choose a person",
+        reason: `${all.length} people have the name ${quote(text)}: ${
+          listed(all.map(describePerson))
+        }`,
         context: {
           people: all.slice(0, MAX_NAMED).map(({ person, name, keys }) => ({
             person,
@@ -123,10 +124,11 @@ export function requireOneKey(found: FoundPerson, text: string): string {
     : `${effective.length} keys with an effective relationship`;
   throw new SigError(
     "ambiguous_relationship",
-    `Cannot choose a key: ${quote(text)} has ${count}: ${
-      listed(found.keys.map(describeKey))
-    }`,
     {
+      action: "choose a key",
+      reason: `${quote(text)} has ${count}: ${
+        listed(found.keys.map(describeKey))
+      }`,
       context: {
         keys: found.keys.slice(0, MAX_NAMED).map((each) => ({
           subject: each.subject,

@@ -74,8 +74,11 @@ export function readPeople(
   if (!columns.includes("subject")) {
     throw new SigError(
       "invalid_request",
-      `Cannot read ${what}: it has no column subject`,
-      { context: { hint: `Its columns are ${COLUMNS.join(", ")}.` } },
+      {
+        action: `read ${what}`,
+        reason: "it has no column subject",
+        context: { hint: `Its columns are ${COLUMNS.join(", ")}.` },
+      },
     );
   }
   const faults = new PeopleFaults(path);
@@ -210,10 +213,11 @@ export class PeopleFaults {
     const more = this.#faults.length - 1;
     throw new SigError(
       "invalid_request",
-      `Cannot read people file ${quote(this.#path)}: ${first.detail}${
-        more === 0 ? "" : ` (and ${more} more fault${more === 1 ? "" : "s"})`
-      }`,
       {
+        action: `read people file ${quote(this.#path)}`,
+        reason: `${first.detail}${
+          more === 0 ? "" : ` (and ${more} more fault${more === 1 ? "" : "s"})`
+        }`,
         context: {
           row: first.row,
           ...(this.#flag && { flag: this.#flag }),

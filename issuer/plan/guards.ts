@@ -144,8 +144,9 @@ export function requireGuards(
   if (needs.length === 0) return;
   throw new SigError(
     "confirmation_required",
-    `Cannot apply plan: ${needs.map(([why]) => why).join("; ")}`,
     {
+      action: "apply plan",
+      reason: needs.map(([why]) => why).join("; "),
       context: {
         people,
         losses: losses.length,

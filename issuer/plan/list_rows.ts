@@ -109,7 +109,9 @@ export function findMovedKeys(
     } (${place}), not of ${
       quote(person)
     }; a list does not move keys between people`;
-    const error = new SigError("invalid_field", `Cannot plan: ${why}`, {
+    const error = new SigError("invalid_field", {
+      action: "plan",
+      reason: why,
       context: {
         column: "subject",
         hint: "Correct the row, or the people file if it is wrong.",
@@ -191,10 +193,13 @@ function ofOther(
 ): SigError {
   return new SigError(
     "invalid_field",
-    `Cannot plan: relationship ${quote(relationship_id)} is about ${
-      quote(about)
-    }, which is not a key of person ${quote(person)}`,
-    { context: { column: "person" } },
+    {
+      action: "plan",
+      reason: `relationship ${quote(relationship_id)} is about ${
+        quote(about)
+      }, which is not a key of person ${quote(person)}`,
+      context: { column: "person" },
+    },
   );
 }
 

@@ -46,10 +46,11 @@ function draftsOf(
   if (before !== null && published === undefined) {
     throw new SigError(
       "plan_outdated",
-      `Cannot apply plan: the feed has no relationship ${
-        quote(relationship_id ?? "")
-      }`,
-      { context: { hint: "Make the plan again." } },
+      {
+        action: "apply plan",
+        reason: `the feed has no relationship ${quote(relationship_id ?? "")}`,
+        context: { hint: "Make the plan again." },
+      },
     );
   }
   if (after === null || action === "revoke") {

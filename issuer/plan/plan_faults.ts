@@ -7,7 +7,9 @@ import type { RowFault } from "./list_rows.ts";
 import type { PublishedRelationship } from "./published.ts";
 
 export function invalid(column: string, why: string): SigError {
-  return new SigError("invalid_field", `Cannot plan: ${why}`, {
+  return new SigError("invalid_field", {
+    action: "plan",
+    reason: why,
     context: { column },
   });
 }
@@ -18,7 +20,9 @@ export function ambiguous(
   ids?: string[],
   action = "plan",
 ): SigError {
-  return new SigError("ambiguous_relationship", `Cannot ${action}: ${why}`, {
+  return new SigError("ambiguous_relationship", {
+    action: action,
+    reason: why,
     context: {
       column: "relationship_id",
       ...(ids && { relationship_ids: ids.slice(0, 20) }),
@@ -59,7 +63,9 @@ export function throwFaults(unsorted: readonly RowFault[]): void {
   const { row } = first;
   const { code, reason: why, context } = first.error;
   const reason = row === null ? why : `row ${row}: ${why}`;
-  throw new SigError(code, { action: "plan", reason }, {
+  throw new SigError(code, {
+    action: "plan",
+    reason,
     context: {
       ...context,
       ...(row !== null && { row }),

@@ -42,8 +42,11 @@ export function readPlan(
   if (plan.issuer !== state.issuer) {
     throw new SigError(
       "issuer_mismatch",
-      "Cannot apply plan: it was made for another issuer",
-      { context: { expected: state.issuer } },
+      {
+        action: "apply plan",
+        reason: "it was made for another issuer",
+        context: { expected: state.issuer },
+      },
     );
   }
   const { last_sequence, feed_sha256 } = state;
@@ -81,7 +84,9 @@ export function readPlan(
 }
 
 function outdated(why: string): SigError {
-  return new SigError("plan_outdated", `Cannot apply plan: ${why}`, {
+  return new SigError("plan_outdated", {
+    action: "apply plan",
+    reason: why,
     context: { hint: "Make the plan again, and look at it again." },
   });
 }
@@ -95,7 +100,10 @@ function requirePlan(value: unknown): Plan {
   if (isPlan) return recomputedPlan(value as unknown as Plan);
   throw new SigError(
     "invalid_request",
-    "Cannot apply plan: the file is not a plan as `sig plan --out` writes it",
+    {
+      action: "apply plan",
+      reason: "the file is not a plan as `sig plan --out` writes it",
+    },
   );
 }
 

@@ -93,7 +93,11 @@ export async function signCheckpoint(
   if (timekeeper === undefined) {
     throw new SigError(
       "signing_key_not_found",
-      "Cannot sign checkpoint: the private part of none of the issuer's keys is in the key store",
+      {
+        action: "sign checkpoint",
+        reason:
+          "the private part of none of the issuer's keys is in the key store",
+      },
     );
   }
   const text = formatCheckpoint(checkpoint);
@@ -131,10 +135,9 @@ function isLineOf(
 function lostSignature(kid: string): SigError {
   return new SigError(
     "signing_key_not_found",
-    `Cannot sign checkpoint: key ${
-      quote(kid)
-    }, which signed the last one, can't sign now`,
     {
+      action: "sign checkpoint",
+      reason: `key ${quote(kid)}, which signed the last one, can't sign now`,
       context: {
         kid,
         hint:
@@ -215,7 +218,10 @@ function requireNew(
 function cannotAdd(why: string, hint?: string): SigError {
   return new SigError(
     "invalid_checkpoint",
-    `Cannot add signature to checkpoint: ${why}`,
-    hint === undefined ? {} : { context: { hint } },
+    {
+      action: "add signature to checkpoint",
+      reason: why,
+      ...hint === undefined ? {} : { context: { hint } },
+    },
   );
 }

@@ -359,7 +359,7 @@ function refused(
   why: string,
   context: ErrorContext,
 ): SigError {
-  return new SigError(code, `Cannot update proofs: ${why}`, { context });
+  return new SigError(code, { action: "update proofs", reason: why, context });
 }
 
 function rolledBack({ bytes, size }: Checkpoint, held: number): SigError {

@@ -84,7 +84,9 @@ export interface NamedDraft {
 
 /** Creates the error of a recovery that is refused before it writes. */
 function refused(why: string, hint = "Nothing was changed."): SigError {
-  return new SigError("invalid_request", `Cannot recover: ${why}`, {
+  return new SigError("invalid_request", {
+    action: "recover",
+    reason: why,
     context: { hint },
   });
 }
@@ -126,8 +128,11 @@ export async function planRecovery(
   if (!isPublished && commitmentTo(x) !== recovery.next) {
     throw new SigError(
       "invalid_key",
-      "Cannot recover: the recovery key does not fit the published commitment",
-      { context: { hint: "Nothing was changed." } },
+      {
+        action: "recover",
+        reason: "the recovery key does not fit the published commitment",
+        context: { hint: "Nothing was changed." },
+      },
     );
   }
   const claims: StatementClaims = isPublished ? last : {
@@ -208,8 +213,11 @@ function requireNext(
   if (!isUsed) return;
   throw new SigError(
     "invalid_key",
-    "Cannot recover: the next recovery key was used before",
-    { context: { hint: "Nothing was changed. Name another file." } },
+    {
+      action: "recover",
+      reason: "the next recovery key was used before",
+      context: { hint: "Nothing was changed. Name another file." },
+    },
   );
 }
 
@@ -273,10 +281,13 @@ export function requireSameKey({ claims, kid }: RecoveryPlan, x: string): void {
   if (claims.keys[kid] === x) return;
   throw new SigError(
     "signing_key_not_found",
-    `Cannot recover: the key store does not have key ${
-      quote(kid)
-    }, which the published statement names`,
-    { context: { kid, hint: "Put it back, or recover with the next key." } },
+    {
+      action: "recover",
+      reason: `the key store does not have key ${
+        quote(kid)
+      }, which the published statement names`,
+      context: { kid, hint: "Put it back, or recover with the next key." },
+    },
   );
 }
 

@@ -26,16 +26,22 @@ export async function firstCommitment(
   if (recovery !== undefined) {
     throw new SigError(
       "issuer_exists",
-      "Cannot create recovery key: the issuer has one",
-      { context: { hint: "Nothing was changed. A recovery names the next." } },
+      {
+        action: "create recovery key",
+        reason: "the issuer has one",
+        context: { hint: "Nothing was changed. A recovery names the next." },
+      },
     );
   }
   for (const [kid, { jwk }] of keys.keys) {
     if (jwk.x !== x) continue;
     throw new SigError(
       "invalid_key",
-      `Cannot create recovery key: it is the signing key ${quote(kid)}`,
-      { context: { kid } },
+      {
+        action: "create recovery key",
+        reason: `it is the signing key ${quote(kid)}`,
+        context: { kid },
+      },
     );
   }
   const member = { commitment: commitmentTo(x), statements: [] };

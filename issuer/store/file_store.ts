@@ -262,8 +262,11 @@ class FileStore implements FeedStore {
       if (file.isOpenOf(place, entry)) return feed;
       throw new SigError(
         "write_failed",
-        "Cannot append: the feed was replaced while it was opened",
-        { context: { path: place, hint: "Try again." } },
+        {
+          action: "append",
+          reason: "the feed was replaced while it was opened",
+          context: { path: place, hint: "Try again." },
+        },
       );
     } catch (error) {
       file.close();
@@ -292,8 +295,11 @@ class FileStore implements FeedStore {
     if (this.#root !== undefined) return this.#root;
     throw new SigError(
       "source_not_found",
-      `Cannot open ${JSON.stringify(this.#dir)}: no such directory`,
-      { context: { path: this.#dir, hint: "Make a new issuer with init." } },
+      {
+        action: `open ${JSON.stringify(this.#dir)}`,
+        reason: "no such directory",
+        context: { path: this.#dir, hint: "Make a new issuer with init." },
+      },
     );
   }
 
@@ -301,8 +307,11 @@ class FileStore implements FeedStore {
     if (!this.#unclean) return;
     throw new SigError(
       "write_failed",
-      "Cannot append: an earlier write failed and could not be undone",
-      { context: { hint: "Repair the disk, then open the issuer again." } },
+      {
+        action: "append",
+        reason: "an earlier write failed and could not be undone",
+        context: { hint: "Repair the disk, then open the issuer again." },
+      },
     );
   }
 
@@ -360,7 +369,9 @@ class FeedFile implements OpenFeed {
     } catch (error) {
       this.#undo(before);
       if (isSigError(error)) throw error;
-      throw new SigError("write_failed", "Cannot append: the write failed", {
+      throw new SigError("write_failed", {
+        action: "append",
+        reason: "the write failed",
         cause: error,
       });
     }
@@ -452,9 +463,10 @@ function requireInside(place: string): void {
   if (resolved === undefined || resolved === place) return;
   throw new SigError(
     "invalid_metadata",
-    `Cannot use ${
-      JSON.stringify(place)
-    }: a symbolic link is in its path, and none is followed`,
-    { context: { path: place } },
+    {
+      action: `use ${JSON.stringify(place)}`,
+      reason: "a symbolic link is in its path, and none is followed",
+      context: { path: place },
+    },
   );
 }

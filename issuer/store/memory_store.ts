@@ -148,8 +148,9 @@ class MemoryFeed implements OpenFeed {
 export function missingFeed(path: string): SigError {
   return new SigError(
     "source_not_found",
-    `Cannot append: the feed ${JSON.stringify(path)} is missing`,
     {
+      action: "append",
+      reason: `the feed ${JSON.stringify(path)} is missing`,
       context: {
         path,
         hint:

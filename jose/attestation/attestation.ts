@@ -138,7 +138,11 @@ function fault(
   why: string,
   context: ErrorContext = {},
 ): SigError {
-  return new SigError(code, `Cannot read attestation: ${why}`, { context });
+  return new SigError(code, {
+    action: "read attestation",
+    reason: why,
+    context,
+  });
 }
 
 function requireLength(jwt: unknown): void {

@@ -127,8 +127,9 @@ export function validateSignableChallenge(
   if (message !== undefined && message !== text) {
     throw new SigError(
       "invalid_field",
-      "Cannot use challenge: /message does not say what would be signed",
       {
+        action: "use challenge",
+        reason: "/message does not say what would be signed",
         context: {
           pointer: "/message",
           hint:
@@ -177,7 +178,9 @@ function isIdentifiers(value: unknown): value is readonly string[] {
 
 function fault(code: ErrorCode, pointer: string, why: string): SigError {
   const place = pointer === "" ? "" : `${pointer} `;
-  return new SigError(code, `Cannot use challenge: ${place}${why}`, {
+  return new SigError(code, {
+    action: "use challenge",
+    reason: `${place}${why}`,
     context: { pointer },
   });
 }

@@ -189,8 +189,9 @@ function chooseTimes(
   if (exp - iat <= most) return { iat, exp };
   throw new SigError(
     "invalid_field",
-    `Cannot use challenge: /expires_at must lie at most ${most} s ahead`,
     {
+      action: "use challenge",
+      reason: `/expires_at must lie at most ${most} s ahead`,
       context: {
         pointer: "/expires_at",
         hint: "Check this machine's clock; else begin the login again.",

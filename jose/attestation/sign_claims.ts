@@ -29,7 +29,9 @@ export function refuseToSign(
   why: string,
   hint?: string,
 ): SigError {
-  return new SigError(code, `Cannot sign attestation: ${why}`, {
+  return new SigError(code, {
+    action: "sign attestation",
+    reason: why,
     context: hint === undefined ? {} : { hint },
   });
 }

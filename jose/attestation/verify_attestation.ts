@@ -113,7 +113,7 @@ async function findKey(
 }
 
 function refuse(code: ErrorCode, why: string): SigError {
-  return new SigError(code, `Cannot accept attestation: ${why}`);
+  return new SigError(code, { action: "accept attestation", reason: why });
 }
 
 function requireChallenge(

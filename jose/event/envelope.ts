@@ -103,7 +103,9 @@ function signatureInvalid(kid: string, signature: Uint8Array): SigError {
   const why = signature.length === SIGNATURE_BYTES
     ? `it is not a signature of key ${quote(kid)} over these bytes`
     : `it has ${signature.length} bytes (expected ${SIGNATURE_BYTES})`;
-  return new SigError("signature_invalid", `Cannot verify signature: ${why}`, {
+  return new SigError("signature_invalid", {
+    action: "verify signature",
+    reason: why,
     context: { kid },
   });
 }

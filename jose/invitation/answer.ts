@@ -121,8 +121,11 @@ export async function verifyAnswer(
   if (typeof given.attestation !== "string") {
     throw new SigError(
       "invalid_attestation",
-      "Cannot read answer: member attestation must be a string",
-      { context: { pointer: "/attestation" } },
+      {
+        action: "read answer",
+        reason: "member attestation must be a string",
+        context: { pointer: "/attestation" },
+      },
     );
   }
   const attestation = await verifyAttestation(given.attestation, {

@@ -112,7 +112,9 @@ const MAX_SECONDS = 253_402_300_799;
 
 /** Creates the error of a malformed invitation; `pointer` names the claim. */
 export function malformed(why: string, pointer?: string): SigError {
-  return new SigError("invalid_invitation", `Cannot use invitation: ${why}`, {
+  return new SigError("invalid_invitation", {
+    action: "use invitation",
+    reason: why,
     context: pointer === undefined ? {} : { pointer },
   });
 }

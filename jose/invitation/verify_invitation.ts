@@ -48,8 +48,11 @@ export async function verifyInvitation(
   if (!await key.verify(signature, signingInput)) {
     throw new SigError(
       "signature_invalid",
-      `Cannot accept invitation: its signature is not one of key ${quote(kid)}`,
-      { context: { kid } },
+      {
+        action: "accept invitation",
+        reason: `its signature is not one of key ${quote(kid)}`,
+        context: { kid },
+      },
     );
   }
   requireTime(parsed, options);
@@ -69,8 +72,11 @@ export function requireUnexpired(
   if (instantOf(now).seconds < claims.exp) return;
   throw new SigError(
     "invitation_expired",
-    `Cannot accept invitation: it expired at ${expires_at}`,
-    { context: { hint: "Ask for a new invitation." } },
+    {
+      action: "accept invitation",
+      reason: `it expired at ${expires_at}`,
+      context: { hint: "Ask for a new invitation." },
+    },
   );
 }
 

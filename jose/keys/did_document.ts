@@ -196,7 +196,10 @@ function kidOf(url: string, did: string): string | undefined {
 function invalid(why: string, pointer: string): SigError {
   return new SigError(
     "invalid_did_document",
-    `Cannot use DID document: ${pointer === "" ? "" : `${pointer}: `}${why}`,
-    { context: { pointer } },
+    {
+      action: "use DID document",
+      reason: `${pointer === "" ? "" : `${pointer}: `}${why}`,
+      context: { pointer },
+    },
   );
 }

@@ -62,7 +62,7 @@ export function readDidKey(did: string): PublicKey {
   if (/^did:(?!key:)[a-z0-9]+:/.test(did)) {
     throw new SigError(
       "unsupported_did_method",
-      `Cannot use ${quote(did)}: only did:key is supported here`,
+      { action: `use ${quote(did)}`, reason: "only did:key is supported here" },
     );
   }
   const bytes = decodeDidKey(did);
@@ -103,7 +103,10 @@ export function jwkToDidKey(jwk: Jwk): string {
  */
 function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
   const malformed = (why: string) =>
-    new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
+    new SigError("invalid_identifier", {
+      action: `use ${quote(did)}`,
+      reason: why,
+    });
   if (!did.startsWith("did:key:z")) {
     throw malformed("it must be did:key:z… (base58btc)");
   }
@@ -166,8 +169,9 @@ function readKey(kid: string, did: string): PublicKey {
 function invalidKid(kid: string, why: string, cause?: unknown): SigError {
   return new SigError(
     "invalid_header",
-    `Cannot use kid ${quote(kid)}: ${why}`,
     {
+      action: `use kid ${quote(kid)}`,
+      reason: why,
       ...(cause === undefined ? {} : { cause }),
     },
   );

@@ -168,7 +168,9 @@ function refusal(
     : { hint: `The key set lists this kid, but skips it: ${skipReason}.` };
   // The kid is from an unverified header and may be long.
   const shown = kid.slice(0, MAX_KID_LENGTH).toWellFormed();
-  return new SigError(code, `Cannot use key ${quote(kid)}: ${why}`, {
+  return new SigError(code, {
+    action: `use key ${quote(kid)}`,
+    reason: why,
     context: { kid: shown, ...hint },
   });
 }
@@ -221,8 +223,11 @@ function readKeySet(jwks: unknown, limits: Limits): KeySetEntries {
     if (usable.has(kid)) {
       throw new SigError(
         "duplicate_kid",
-        `Cannot use key set: kid ${quote(kid)} belongs to two keys`,
-        { context: { kid } },
+        {
+          action: "use key set",
+          reason: `kid ${quote(kid)} belongs to two keys`,
+          context: { kid },
+        },
       );
     }
     usable.set(kid, entry);
@@ -235,14 +240,20 @@ function listEntries(jwks: unknown, limits: Limits): readonly OpenObject[] {
   if (!Array.isArray(keys) || !keys.every(isObject)) {
     throw new SigError(
       "invalid_key",
-      'Cannot use key set: it must be an object with an array "keys" of objects',
+      {
+        action: "use key set",
+        reason: 'it must be an object with an array "keys" of objects',
+      },
     );
   }
   if (keys.length > limits.maxJwksKeys) {
     throw new SigError(
       "document_too_large",
-      `Cannot use key set: it has ${keys.length} keys (at most ${limits.maxJwksKeys})`,
-      { context: { limit: limits.maxJwksKeys } },
+      {
+        action: "use key set",
+        reason: `it has ${keys.length} keys (at most ${limits.maxJwksKeys})`,
+        context: { limit: limits.maxJwksKeys },
+      },
     );
   }
   return keys;
@@ -259,10 +270,13 @@ function refusePrivate(entry: OpenObject): void {
     "This key is no longer a secret: replace it wherever it is used.";
   throw new SigError(
     "private_key_in_jwks",
-    `Cannot use key set: it publishes a secret (member ${secret} of ${
-      isKid(kid) ? `key ${quote(kid)}` : "a key without kid"
-    })`,
-    { context: { ...named, hint } },
+    {
+      action: "use key set",
+      reason: `it publishes a secret (member ${secret} of ${
+        isKid(kid) ? `key ${quote(kid)}` : "a key without kid"
+      })`,
+      context: { ...named, hint },
+    },
   );
 }
 

@@ -37,7 +37,11 @@ const POINT_HINTS: Readonly<Record<PointFault, string>> = {
 /** Creates an `invalid_key` error. The reason must not contain the key. */
 export function invalidKey(why: string, kid?: unknown): SigError {
   const context: ErrorContext = isKid(kid) ? { kid } : {};
-  return new SigError("invalid_key", `Cannot use key: ${why}`, { context });
+  return new SigError("invalid_key", {
+    action: "use key",
+    reason: why,
+    context,
+  });
 }
 
 /**

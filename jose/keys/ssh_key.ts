@@ -112,7 +112,6 @@ function invalid(
 ): SigError {
   return new SigError(
     "invalid_identifier",
-    `Cannot use OpenSSH public key: ${why}`,
-    { context: { hint } },
+    { action: "use OpenSSH public key", reason: why, context: { hint } },
   );
 }

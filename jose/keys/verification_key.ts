@@ -89,8 +89,11 @@ export async function importKey(
     const kid = member(jwk, "kid");
     throw new SigError(
       "private_key_in_jwks",
-      "Cannot use key: it has a private member d (expected a public key)",
-      { context: isKid(kid) ? { kid } : {} },
+      {
+        action: "use key",
+        reason: "it has a private member d (expected a public key)",
+        context: isKid(kid) ? { kid } : {},
+      },
     );
   }
   return await importPublicKey(readPublicKey(jwk), readKid(jwk), choice);

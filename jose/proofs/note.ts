@@ -67,7 +67,10 @@ const SIGNATURE_LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u;
 
 /** Creates the error of an invalid checkpoint. */
 export function invalidCheckpoint(why: string): SigError {
-  return new SigError("invalid_checkpoint", `Cannot read checkpoint: ${why}`);
+  return new SigError("invalid_checkpoint", {
+    action: "read checkpoint",
+    reason: why,
+  });
 }
 
 /**
@@ -256,5 +259,8 @@ export function formatVerifierKey(of: NoteKey): string {
 }
 
 function invalidVerifierKey(why: string): SigError {
-  return new SigError("invalid_key", `Cannot read verifier key: ${why}`);
+  return new SigError("invalid_key", {
+    action: "read verifier key",
+    reason: why,
+  });
 }

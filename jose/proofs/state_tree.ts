@@ -37,7 +37,7 @@ export const EMPTY_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 
 /** Creates the error of an invalid file of the state tree. */
 export function proofInvalid(why: string): SigError {
-  return new SigError("proof_invalid", `Cannot use proof: ${why}`);
+  return new SigError("proof_invalid", { action: "use proof", reason: why });
 }
 
 /** Returns the key of a subject, which is its position in the tree. */

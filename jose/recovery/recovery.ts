@@ -95,7 +95,9 @@ export async function readRecovery(
 
 function readMember(value: unknown): RecoveryMember {
   const fault = (why: string, name = "") =>
-    new SigError("invalid_recovery", `Cannot use recovery: ${why}`, {
+    new SigError("invalid_recovery", {
+      action: "use recovery",
+      reason: why,
       context: { pointer: `/recovery${name}` },
     });
   if (
@@ -176,8 +178,11 @@ export function endKeysOf(keys: KeyResolver, recovery: Recovery): KeyResolver {
     if (x === undefined || x === jwk.x) continue;
     throw new SigError(
       "recovery_contradicted",
-      `Cannot use keys: key ${quote(kid)} is not the one of the statements`,
-      { context: { kid } },
+      {
+        action: "use keys",
+        reason: `key ${quote(kid)} is not the one of the statements`,
+        context: { kid },
+      },
     );
   }
   return {

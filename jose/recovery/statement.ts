@@ -65,8 +65,9 @@ export function statementFault(
   const pointer = `/recovery/statements/${n - 1}`;
   return new SigError(
     "invalid_recovery",
-    `Cannot use recovery: statement ${n}: ${why}`,
     {
+      action: "use recovery",
+      reason: `statement ${n}: ${why}`,
       context: {
         statement: n,
         pointer: member === undefined ? pointer : `${pointer}/${member}`,

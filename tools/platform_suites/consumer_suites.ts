@@ -131,7 +131,9 @@ function locate(documents: Documents): IssuerLocation {
       const bytes = documents.get(decodeURIComponent(pathname.slice(1)));
       if (bytes === undefined) {
         return Promise.reject(
-          new SigError("source_not_found", "Cannot read: no such file", {
+          new SigError("source_not_found", {
+            action: "read",
+            reason: "no such file",
             context: { reason: "missing" },
           }),
         );

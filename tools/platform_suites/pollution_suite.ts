@@ -133,7 +133,8 @@ export const pollutionSuite: Suite = () => {
       codeOf(() => parseFeedLine(`{"${name}":${POISON},"${name}":${POISON}}`)),
       "duplicate_json_member",
     );
-    const error = new SigError("not_found", "Cannot find it", {
+    const error = new SigError("not_found", {
+      reason: "Cannot find it",
       context: { [name]: "x" },
     });
     const problem = toProblem(withContext(error, JSON.parse(POISON)));

@@ -114,8 +114,9 @@ function readChallenge(
   if (named !== audience) {
     throw new SigError(
       "audience_mismatch",
-      "Cannot sign in: the challenge is for another site",
       {
+        action: "sign in",
+        reason: "the challenge is for another site",
         context: { hint: "Set the option audience if that site is intended." },
       },
     );
@@ -148,8 +149,7 @@ async function postJson(
   } catch (cause) {
     throw new SigError(
       "fetch_failed",
-      "Cannot sign in: the server does not answer",
-      { cause },
+      { action: "sign in", reason: "the server does not answer", cause },
     );
   }
   const value: JsonValue | undefined = await response.json()
@@ -159,13 +159,18 @@ async function postJson(
   const { type: _t, title: _i, status: _s, detail, code, ...context } =
     isObject(value) ? value as Record<string, JsonValue> : {};
   if (typeof code === "string" && Object.hasOwn(ERROR_CODES, code)) {
-    throw new SigError(code as ErrorCode, `Cannot sign in: ${detail ?? code}`, {
+    throw new SigError(code as ErrorCode, {
+      action: "sign in",
+      reason: String(detail ?? code),
       context,
     });
   }
   throw new SigError(
     "fetch_status",
-    `Cannot sign in: the server answered ${response.status}`,
-    { context: { status: response.status } },
+    {
+      action: "sign in",
+      reason: `the server answered ${response.status}`,
+      context: { status: response.status },
+    },
   );
 }

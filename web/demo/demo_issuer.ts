@@ -117,7 +117,10 @@ export async function createDemoIssuer({ origin, now }: DemoIssuerOptions) {
 function full(): SigError {
   return new SigError(
     "too_many_events",
-    `Cannot append to the demo: it has ${MAX_DEMO_EVENTS} events`,
-    { context: { hint: "Start the server again: the demo forgets all." } },
+    {
+      action: "append to the demo",
+      reason: `it has ${MAX_DEMO_EVENTS} events`,
+      context: { hint: "Start the server again: the demo forgets all." },
+    },
   );
 }

@@ -149,8 +149,11 @@ function toLogin(
 function unauthorized(): SigError {
   return new SigError(
     "unauthorized",
-    "Cannot identify the user: nobody is logged in",
-    { context: { hint: "Log in at /gate/login?rd=ADDRESS." } },
+    {
+      action: "identify the user",
+      reason: "nobody is logged in",
+      context: { hint: "Log in at /gate/login?rd=ADDRESS." },
+    },
   );
 }
 

@@ -84,10 +84,9 @@ function applicationOf(
 function refuse(name: string): SigError {
   return new SigError(
     "invalid_request",
-    `Cannot ask for a login at ${
-      quote(name)
-    }: it must be a host name, with a port at most`,
     {
+      action: `ask for a login at ${quote(name)}`,
+      reason: "it must be a host name, with a port at most",
       context: {
         flag: "--gate-host",
         hint: "For example: --gate-host wiki.acme.example.",

@@ -168,7 +168,9 @@ Deno.test("signing out removes the cookie even if the store can't end the sessio
   let isDown = false;
   const put: typeof store.put = (...record) =>
     isDown
-      ? Promise.reject(new SigError("store_unavailable", "Cannot use store"))
+      ? Promise.reject(
+        new SigError("store_unavailable", { reason: "Cannot use store" }),
+      )
       : store.put(...record);
   await using site = await HonoSite.start({ store: { ...store, put } });
   const visitor = await Visitor.signedIn(site);

@@ -195,14 +195,19 @@ export function refuse(error: unknown, status?: number): Response {
 export function unauthorized(): SigError {
   return new SigError(
     "unauthorized",
-    "Cannot answer: nobody is logged in",
-    { context: { hint: "Log in first." } },
+    {
+      action: "answer",
+      reason: "nobody is logged in",
+      context: { hint: "Log in first." },
+    },
   );
 }
 
 /** Returns the error of invalid login options. */
 export function invalidLogin(why: string, hint: string): SigError {
-  return new SigError("invalid_request", `Cannot log anyone in: ${why}`, {
+  return new SigError("invalid_request", {
+    action: "log anyone in",
+    reason: why,
     context: { hint },
   });
 }

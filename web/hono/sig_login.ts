@@ -332,8 +332,11 @@ function describe<T extends Session<MatchedRelationship | null>>(
 function doubled(): SigError {
   return new SigError(
     "invalid_request",
-    "Cannot log out: the browser sent two session cookies",
-    { context: { hint: "Delete the cookies of this site to log out." } },
+    {
+      action: "log out",
+      reason: "the browser sent two session cookies",
+      context: { hint: "Delete the cookies of this site to log out." },
+    },
   );
 }
 
@@ -348,7 +351,10 @@ function requireOrigin(audience: string): void {
 function notBegun(): SigError {
   return new SigError(
     "invalid_request",
-    "Cannot log in: no login was begun in this browser",
-    { context: { hint: "Ask for a challenge first." } },
+    {
+      action: "log in",
+      reason: "no login was begun in this browser",
+      context: { hint: "Ask for a challenge first." },
+    },
   );
 }

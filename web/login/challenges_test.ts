@@ -321,4 +321,4 @@ Deno.test("a refused challenge leaves nothing, and displaces none of its client'
   assertEquals(state, "issued");
 });
 
-const FULL = new SigError("rate_limited", "Cannot store challenge");
+const FULL = new SigError("rate_limited", { reason: "Cannot store challenge" });

@@ -210,18 +210,20 @@ function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
     `it must not be ${ENROL_SCOPE}, which is for answers to invitations, where the audience is a DID`;
   throw new SigError(
     "invalid_request",
-    `Cannot create challenge: ${pointer}: ${detail}`,
-    { context: { errors: [{ pointer, code: "invalid_field", detail }] } },
+    {
+      action: "create challenge",
+      reason: `${pointer}: ${detail}`,
+      context: { errors: [{ pointer, code: "invalid_field", detail }] },
+    },
   );
 }
 
 function audienceNotAllowed(audience: string): SigError {
   return new SigError(
     "audience_not_allowed",
-    `Cannot create challenge: this server is not configured for audience ${
-      quote(audience)
-    }`,
     {
+      action: "create challenge",
+      reason: `this server is not configured for audience ${quote(audience)}`,
       context: {
         pointer: "/audience",
         hint:
@@ -258,7 +260,9 @@ function requireSubject(did: string, allowPrivate: boolean): void {
     const code = error.code === "invalid_key"
       ? "invalid_identifier"
       : error.code;
-    throw new SigError(code, error, {
+    throw new SigError(code, {
+      action: error.action,
+      reason: error.reason,
       context: { ...error.context, pointer: "/subject" },
       cause: error,
     });
@@ -266,5 +270,8 @@ function requireSubject(did: string, allowPrivate: boolean): void {
 }
 
 function malformed(did: string, why: string): SigError {
-  return new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
+  return new SigError("invalid_identifier", {
+    action: `use ${quote(did)}`,
+    reason: why,
+  });
 }

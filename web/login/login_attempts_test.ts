@@ -174,7 +174,10 @@ Deno.test("rejects and counts an attestation that expires during the verificatio
 });
 
 Deno.test("an unavailable store is store_unavailable at every step, also when counting a failure", async () => {
-  const away = new SigError("store_unavailable", "Cannot use: for this test");
+  const away = new SigError("store_unavailable", {
+    action: "use",
+    reason: "for this test",
+  });
   const memory = challengesIn(createMemoryStore());
   for (const step of ["read", "countFailure", "consume"] as const) {
     const challenges = { ...memory, [step]: () => Promise.reject(away) };

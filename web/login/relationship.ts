@@ -93,10 +93,11 @@ export function requireRelationship(
   }
   throw new SigError(
     "relationship_denied",
-    `Cannot ${action}: ${quote(answer.issuer)} does not vouch for ${
-      quote(subject)
-    } (${answer.reasons.map(describeReason).join(", ")})`,
     {
+      action: action,
+      reason: `${quote(answer.issuer)} does not vouch for ${quote(subject)} (${
+        answer.reasons.map(describeReason).join(", ")
+      })`,
       context: {
         issuer: answer.issuer,
         // Reasons are JSON, but their interface has no index signature.
@@ -238,8 +239,9 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
   if (issuer === undefined || others.length > 0) {
     throw new SigError(
       "invalid_request",
-      "Cannot require a relationship: exactly one issuer must be named",
       {
+        action: "require a relationship",
+        reason: "exactly one issuer must be named",
         context: {
           flag: "--require",
           hint: "For example: --issuer acme.example --require role=deploy.",

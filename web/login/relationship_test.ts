@@ -133,7 +133,10 @@ Deno.test("W7: an unreachable issuer is neither allow nor deny, and is not count
     "signature_invalid",
   ];
   for (const code of codes) {
-    const thrown = new SigError(code, "Cannot answer: for this test");
+    const thrown = new SigError(code, {
+      action: "answer",
+      reason: "for this test",
+    });
     const login = await LoginFixture.make({
       checkRelationship: () => Promise.reject(thrown),
     });
@@ -157,7 +160,9 @@ Deno.test("the issuer is not queried before the signature is verified", async ()
   const login = await LoginFixture.make({
     checkRelationship: (subject) => {
       asked.push(subject);
-      return Promise.reject(new SigError("fetch_failed", "Cannot fetch"));
+      return Promise.reject(
+        new SigError("fetch_failed", { reason: "Cannot fetch" }),
+      );
     },
   });
   const challenge = await login.create();

@@ -168,10 +168,9 @@ function createQueues() {
 function overloaded(did: string): SigError {
   return new SigError(
     "overloaded",
-    `Cannot get the keys of ${
-      quote(did)
-    }: too many DID documents are being fetched`,
     {
+      action: `get the keys of ${quote(did)}`,
+      reason: "too many DID documents are being fetched",
       context: {
         // The maximum duration of a fetch, after which capacity is free again.
         retry_after_seconds: TIMEOUT_MS / 1000,

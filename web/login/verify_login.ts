@@ -330,7 +330,9 @@ function closed(state: Exclude<ChallengeState, "issued">): SigError {
 }
 
 function refuse(code: ErrorCode, why: string, hint?: string): SigError {
-  return new SigError(code, `Cannot accept attestation: ${why}`, {
+  return new SigError(code, {
+    action: "accept attestation",
+    reason: why,
     ...(hint === undefined ? {} : { context: { hint } }),
   });
 }

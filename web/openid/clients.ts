@@ -222,7 +222,9 @@ function refuse(
   why: string,
   context: SigError["context"],
 ): SigError {
-  return new SigError(code, `Cannot use file of applications: ${why}`, {
+  return new SigError(code, {
+    action: "use file of applications",
+    reason: why,
     context: {
       flag: "--oidc-clients",
       ...context,

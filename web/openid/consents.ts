@@ -48,8 +48,11 @@ export function addConsentRoutes(
     if (!session || !consents.some((each) => each.client_id === client_id)) {
       throw new SigError(
         "not_found",
-        "Cannot revoke: this application is not among those approved here",
-        { context: { pointer: "/client_id" } },
+        {
+          action: "revoke",
+          reason: "this application is not among those approved here",
+          context: { pointer: "/client_id" },
+        },
       );
     }
     await sessions.leave(session.sid, client_id);

@@ -84,8 +84,9 @@ export function requireIssuerIdentifier(audiences: readonly string[]): string {
   if (found !== undefined) return found;
   throw new SigError(
     "invalid_request",
-    "Cannot be an OpenID Provider: an audience must be an https origin",
     {
+      action: "be an OpenID Provider",
+      reason: "an audience must be an https origin",
       context: {
         flag: "--audience",
         hint: "For example: https://login.acme.example.",

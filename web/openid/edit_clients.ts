@@ -67,9 +67,8 @@ export function addClient(
     text: edit(text, (entries) => {
       if (entries.some((each) => each.client_id === entry.client_id)) {
         throw refuse(
-          `Cannot add application: there is already a client_id ${
-            quote(entry.client_id)
-          }`,
+          "add application",
+          `there is already a client_id ${quote(entry.client_id)}`,
           "Choose another id, or remove that application first.",
         );
       }
@@ -126,7 +125,8 @@ export function rotateSecret(
       const entry = find(entries, id);
       if (entry.client_secret_sha256 === undefined) {
         throw refuse(
-          `Cannot rotate secret: ${quote(id)} has none`,
+          "rotate secret",
+          `${quote(id)} has none`,
           "It identifies itself by its keys, or is a public client.",
         );
       }
@@ -157,13 +157,16 @@ function find(entries: Entries, id: string): Entries[number] {
   const found = entries.find((each) => each.client_id === id);
   if (found !== undefined) return found;
   throw refuse(
-    `Cannot find application: unknown client_id ${quote(id)}`,
+    "find application",
+    `unknown client_id ${quote(id)}`,
     "sig web client list shows all of them.",
   );
 }
 
-function refuse(message: string, hint: string): SigError {
-  return new SigError("invalid_request", message, {
+function refuse(action: string, reason: string, hint: string): SigError {
+  return new SigError("invalid_request", {
+    action,
+    reason,
     context: { flag: "--id", hint },
   });
 }

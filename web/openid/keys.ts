@@ -194,10 +194,9 @@ function parseKeys(text: string): readonly JWK[] {
 function unusable(at: number | undefined, why: string): SigError {
   return new SigError(
     "invalid_key",
-    `Cannot use keys of the OpenID Provider: ${
-      at === undefined ? "" : `/keys/${at}: `
-    }${why}`,
     {
+      action: "use keys of the OpenID Provider",
+      reason: `${at === undefined ? "" : `/keys/${at}: `}${why}`,
       context: {
         flag: "--oidc-keys",
         hint: "Keys are made by the first start with a path that is free.",

@@ -212,8 +212,9 @@ function requireQuestion({ issuer, require, ask }: LoginGate) {
   }
   throw new SigError(
     "invalid_request",
-    "Cannot be an OpenID Provider: requirements are missing",
     {
+      action: "be an OpenID Provider",
+      reason: "requirements are missing",
       context: {
         flag: "--oidc-clients",
         hint:

@@ -69,7 +69,7 @@ export function addIssuerDocuments(
     if (document === undefined) {
       throw new SigError(
         "not_found",
-        "Cannot answer: there is no such document",
+        { action: "answer", reason: "there is no such document" },
       );
     }
     const type = file.endsWith(".jsonl")

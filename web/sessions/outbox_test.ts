@@ -111,7 +111,8 @@ Deno.test("a notification that finds no place is sent once and refuses nothing",
   const store = createMemoryStore();
   const fixture = createFixture({
     ...store,
-    put: () => Promise.reject(new SigError("rate_limited", "Cannot store")),
+    put: () =>
+      Promise.reject(new SigError("rate_limited", { reason: "Cannot store" })),
   });
   await fixture.outbox.add(noteOf("wiki", "did:web:alice", 0));
   assertEquals(fixture.delivered.length, 1);
@@ -124,7 +125,8 @@ Deno.test("all grants of a session are revoked before any application is notifie
     store: createMemoryStore(),
     lifeMs: 3_600_000,
     conditions: { audience: AUDIENCE, issuer: null, require: [] },
-    notify: () => Promise.reject(new SigError("store_unavailable", "Cannot")),
+    notify: () =>
+      Promise.reject(new SigError("store_unavailable", { reason: "Cannot" })),
     drop: (grant) => Promise.resolve(void revoked.push(grant)),
     now,
   });

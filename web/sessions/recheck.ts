@@ -77,8 +77,12 @@ export class SessionNotEnded extends SigError {
   constructor(cause: unknown) {
     super(
       "store_unavailable",
-      "Cannot end session: the store can't be asked",
-      { cause, context: { hint: "Try again in a moment." } },
+      {
+        action: "end session",
+        reason: "the store can't be asked",
+        context: { hint: "Try again in a moment." },
+        cause,
+      },
     );
   }
 }
@@ -229,7 +233,10 @@ async function withinWait<T>(work: Promise<T>): Promise<T> {
   const timer = setTimeout(
     () =>
       late.reject(
-        new SigError("fetch_timeout", "Cannot ask issuer: it is too slow"),
+        new SigError("fetch_timeout", {
+          action: "ask issuer",
+          reason: "it is too slow",
+        }),
       ),
     WAIT_MS,
   );

@@ -26,7 +26,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const SILENCE = new SigError(
   "fetch_failed",
-  "Cannot ask issuer: for this test",
+  { action: "ask issuer", reason: "for this test" },
 );
 
 /** An issuer's answer: a relationship, a deny, or an error. */

@@ -271,8 +271,11 @@ function requireMeant(
   if (subject === undefined || names.includes(subject)) return;
   throw new SigError(
     "subject_mismatch",
-    "Cannot sign in: the application asked for another person",
-    { context: { hint: "Choose the key that you use at this application." } },
+    {
+      action: "sign in",
+      reason: "the application asked for another person",
+      context: { hint: "Choose the key that you use at this application." },
+    },
   );
 }
 
@@ -286,15 +289,22 @@ function requireSub(subject: string): void {
   }
   throw new SigError(
     "invalid_identifier",
-    `Cannot sign in: applications take identifiers of at most ${MAX_SUB_LENGTH} ASCII characters`,
-    { context: { limit: MAX_SUB_LENGTH } },
+    {
+      action: "sign in",
+      reason:
+        `applications take identifiers of at most ${MAX_SUB_LENGTH} ASCII characters`,
+      context: { limit: MAX_SUB_LENGTH },
+    },
   );
 }
 
 function unknown(): SigError {
   return new SigError(
     "not_found",
-    "Cannot sign in: this request is not known in this browser (any more)",
-    { context: { hint: "Go back to the application and begin again." } },
+    {
+      action: "sign in",
+      reason: "this request is not known in this browser (any more)",
+      context: { hint: "Go back to the application and begin again." },
+    },
   );
 }

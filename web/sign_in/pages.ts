@@ -47,7 +47,9 @@ export function refusePage(c: Context<ServiceEnv>, error: unknown): Response {
     const { message, advice } = error;
     return problemResponse(
       c,
-      new SigError("invalid_request", `Cannot sign in: ${message}`, {
+      new SigError("invalid_request", {
+        action: "sign in",
+        reason: message,
         context: { hint: advice ? `Its developer: ${advice}.` : GO_BACK },
       }),
     );
@@ -264,12 +266,16 @@ export const requireGet: MiddlewareHandler<ServiceEnv> = async (c, next) => {
   if (method === "HEAD") {
     throw new SigError(
       "method_not_allowed",
-      "Cannot answer: the method must be GET",
-      { context: { allow: "GET" } },
+      {
+        action: "answer",
+        reason: "the method must be GET",
+        context: { allow: "GET" },
+      },
     );
   }
   if (/^prefetch\b/.test(headers.get("sec-purpose") ?? "")) {
-    throw new SigError("invalid_request", "Cannot answer a prefetch", {
+    throw new SigError("invalid_request", {
+      reason: "Cannot answer a prefetch",
       context: { hint: "Open the link instead." },
     });
   }

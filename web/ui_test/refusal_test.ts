@@ -88,7 +88,9 @@ pageTest(
     for (const [code, heading, isOpen] of REFUSALS) {
       await page.route("**/attestation/verify", async (route) => {
         const problem = toProblem(
-          new SigError(code, "Cannot go on: a detail", {
+          new SigError(code, {
+            action: "go on",
+            reason: "a detail",
             context: { hint: "A hint." },
           }),
         );

@@ -136,8 +136,11 @@ export function readerOf(
       if (bytes === undefined) {
         throw new SigError(
           "source_not_found",
-          `Cannot read ${name}: it is absent`,
-          { context: { reason: "missing" } },
+          {
+            action: `read ${name}`,
+            reason: "it is absent",
+            context: { reason: "missing" },
+          },
         );
       }
       return {

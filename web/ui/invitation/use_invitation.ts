@@ -243,8 +243,11 @@ async function requireUnused(
   const { sequence, subject } = use.event;
   throw new SigError(
     "invitation_used",
-    `Cannot answer invitation: event ${sequence} used it`,
-    { context: { sequence, subject } },
+    {
+      action: "answer invitation",
+      reason: `event ${sequence} used it`,
+      context: { sequence, subject },
+    },
   );
 }
 
