@@ -15,7 +15,8 @@ import type { Recovery } from "@sig/jose/recovery";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { RunningHash } from "../verify/verify_feed.ts";
 import {
-  type Found,
+  contradictionOf,
+  type FoundFeed,
   type Reading,
   type RefreshOptions,
   timeOf,
@@ -125,8 +126,8 @@ interface ReadFeed {
 export async function judgeFeed(
   reading: Reading,
   read: ReadFeed,
-): Promise<Found> {
-  const { pin, keys, proofs, options } = reading;
+): Promise<FoundFeed> {
+  const { pin, keys, proofs, options, mirror } = reading;
   const { progress: { prefixSha256, digest }, verification } = read;
   const { events, tree } = verification;
   const sha256 = digest.hex();
@@ -134,12 +135,12 @@ export async function judgeFeed(
     keys,
     checkpoint: proofs.checkpoint,
     events,
-    feed: { prefixSha256, firstDifference: firstDifference(reading) },
+    feed: { prefixSha256, firstDifference: mirror?.firstDifference },
     hashesAt: await proofs.hashesOf(tree, pin),
   });
   if (error !== undefined) {
     const served = { sequence: events, sha256, ...servedKeys(keys) };
-    return { kind: "contradiction", error, served };
+    return contradictionOf(error, served, options.now);
   }
   const { checkpointPolicy: policy } = options;
   const proof = await proofs.toRemember(pin, { events, keys, tree }, policy);
@@ -150,19 +151,6 @@ export async function judgeFeed(
   return await foundFeed(reading, read, { sha256, proof });
 }
 
-/**
- * Returns the sequence of the first event that is not the mirror's, if the
- * mirror has what is remembered.
- */
-function firstDifference({ pin, mirror }: Reading): number | undefined {
-  const sequence = mirror?.firstDifference;
-  if (sequence === undefined || !pin?.feed || mirror === undefined) {
-    return undefined;
-  }
-  const { bytes, prefix_sha256: sha256 } = pin.feed;
-  return mirror.isOf({ bytes, sha256 }) ? sequence : undefined;
-}
-
 async function foundFeed(
   { pin, loaded, documents, keys: { published }, proofs, options }: Reading,
   { verification, progress, etag, comparedAt, warnings }: ReadFeed,
@@ -170,7 +158,7 @@ async function foundFeed(
     readonly sha256: string;
     readonly proof: PinnedProof | null;
   },
-): Promise<Found> {
+): Promise<FoundFeed> {
   const { now } = options;
   const { metadata: { events_uri: ref, public_only } } = loaded;
   const result = verification.result();
@@ -201,7 +189,7 @@ async function foundFeed(
   const recovery = pinnedRecovery(loaded.recovery);
   const isAdded = recovery !== null && pin?.recovery === null;
   return {
-    kind: "feed",
+    ...{ kind: "feed", at: timeOf(now), issuer: loaded.issuer },
     feed,
     proof,
     recovery,

@@ -28,7 +28,7 @@ import { listRecords, type RecordStore } from "../store/record_store.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import { refreshIssuer } from "./observe.ts";
-import { FollowedIssuer, type Found, timeOf } from "./reading.ts";
+import { FollowedIssuer, type ServedFeed, timeOf } from "./reading.ts";
 import { readFeed } from "./refresh.ts";
 
 /** A type whose members can be null. */
@@ -165,9 +165,6 @@ export interface ServedHistory {
   };
 }
 
-/** The feed that an issuer serves now. */
-type ServedNow = Extract<Found, { readonly kind: "feed" }>;
-
 /** The pin of an issuer compared with the feed that is served now. */
 interface Comparison {
   /** The pin as it was before the issuer was read. */
@@ -200,7 +197,7 @@ async function compare(
 async function readServed(
   location: IssuerLocation,
   options: ReadingOptions,
-): Promise<ServedNow> {
+): Promise<ServedFeed> {
   const start = { pin: UNKNOWN, copy: undefined, repeatedAt: undefined };
   const { found } = await readFeed(location, start, {
     ...options,
@@ -214,7 +211,7 @@ type ReadingOptions = Omit<AcknowledgeOptions, "reason" | "expect" | "confirm">;
 
 /** Returns whether a feed is exactly what an incident saw. */
 async function isRecorded(
-  { copy: { sha256, events }, copy, proof }: ServedNow,
+  { copy: { sha256, events }, copy, proof }: ServedFeed,
   seen: Served | null,
 ): Promise<boolean> {
   const { keys, statements } = servedKeys(await fetchedKeys(copy));
@@ -292,7 +289,7 @@ export async function acknowledgePin(
 
 function notConfirmed(
   { error, pin }: Comparison,
-  { feed: { sequence, prefix_sha256: sha256 } }: ServedNow,
+  { feed: { sequence, prefix_sha256: sha256 } }: ServedFeed,
   expect: string | undefined,
 ): SigError {
   const seen = pin.status === "contradicted" ? pin.incident.seen : null;

@@ -8,14 +8,13 @@
 
 import { DEFAULT_LIMITS, isSigError, type Warning } from "@sig/core";
 import type { KeptPin, PinKeeper } from "../memory/keeper.ts";
-import { beginningOf, type Pin } from "../memory/pin.ts";
+import type { Pin } from "../memory/pin.ts";
 import {
   isCurrent,
   isYoungEnough,
   JUDGE_AGAIN,
   mayAnswer,
   next,
-  type Outcome,
   wayOf,
 } from "../memory/transitions.ts";
 import { requirePolicy } from "../proofs/proof_policy.ts";
@@ -39,14 +38,13 @@ import {
   provableQuestion,
   readByProof,
 } from "./read_by_proof.ts";
-import {
-  type Copy,
-  type FollowedIssuer,
-  type Found,
-  type Observation,
-  type Part,
-  type RefreshOptions,
-  timeOf,
+import type {
+  Copy,
+  FollowedIssuer,
+  Found,
+  Observation,
+  Part,
+  RefreshOptions,
 } from "./reading.ts";
 import { readFeed } from "./refresh.ts";
 import { waitAtMost } from "./shared_refresh.ts";
@@ -386,8 +384,8 @@ export async function refreshIssuer(
       const after = await settle(issuer, before, found, now);
       if (after === undefined) return undefined;
       if (found.kind !== "feed") throw found.error;
-      read.mirror?.keep();
       const state = found.copy;
+      await read.mirror?.keep(state.documents);
       return { observation: shown(keeper, after.pin, state), copy: state };
     } finally {
       read.mirror?.close();
@@ -455,64 +453,17 @@ function unchanged({ kind }: DocumentReader): DocumentReader {
  * the pin has changed, or was forgotten.
  */
 async function settle(
-  { keeper, did }: FollowedIssuer,
+  { keeper }: FollowedIssuer,
   before: KeptPin,
-  found: Exclude<Found, { readonly kind: "unproven" | "other_bytes" }>,
+  found: Found,
   now: Date,
 ): Promise<KeptPin | undefined> {
-  const outcome = outcomeOf(found, did, now);
-  if (outcome.kind === "contradiction" && keeper.forgets) {
+  if (found.kind === "contradiction" && keeper.forgets) {
     keeper.forget();
     return undefined;
   }
-  const after = next(before.pin, outcome);
+  const after = next(before.pin, found);
   if (after === JUDGE_AGAIN) return undefined;
   if (after === before.pin || after.status === "unknown") return before;
   return await keeper.write(before, after, now);
-}
-
-/** Maximum size of an incident's description in bytes. */
-const MAX_DETAIL_BYTES = 2_000;
-
-function outcomeOf(
-  found: Exclude<Found, { readonly kind: "unproven" | "other_bytes" }>,
-  issuer: string,
-  now: Date,
-): Outcome {
-  const at = timeOf(now);
-  switch (found.kind) {
-    case "unreachable":
-    case "fault":
-      return { kind: found.kind };
-    case "contradiction": {
-      const { error, served } = found;
-      const detail = beginningOf(detailOf(error), MAX_DETAIL_BYTES);
-      return { kind: found.kind, at, code: error.code, detail, served };
-    }
-    case "feed": {
-      const { kind, feed, proof, recovery, addedKids } = found;
-      return { kind, at, issuer, feed, proof, recovery, addedKids };
-    }
-    case "proof":
-      return {
-        ...{ kind: found.kind, at, issuer },
-        ...{ proof: found.proof, recovery: found.recovery },
-      };
-  }
-}
-
-/** Returns the message, with the old and new value if the context has them. */
-function detailOf(
-  { message, context }: Extract<
-    Found,
-    { readonly kind: "contradiction" }
-  >["error"],
-): string {
-  const { remembered_thumbprint: oldKey, published_thumbprint: newKey } =
-    context;
-  const { remembered_sha256: oldBytes, fetched_sha256: newBytes } = context;
-  if (newKey !== undefined) return `${message}: was ${oldKey}, is ${newKey}`;
-  return newBytes === undefined
-    ? message
-    : `${message}: the SHA-256 up to there was ${oldBytes}, is ${newBytes}`;
 }

@@ -49,14 +49,18 @@ import {
 } from "../memory/pin.ts";
 import type { ProofFiles } from "../proofs/proof_files.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
-import { type IssuerLocation, readAll } from "../read/reader.ts";
+import {
+  type DocumentReader,
+  type IssuerLocation,
+  readAll,
+} from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { StateScope } from "./bounds.ts";
 import { IssuerProofs, type LoadProofsOptions } from "./issuer_proofs.ts";
-import type { Found, Part } from "./reading.ts";
+import { contradictionOf, type Found, type Part, timeOf } from "./reading.ts";
 
 /** Maximum size of a tail; above it, the feed is read. */
 const MAX_TAIL_BYTES = 1024 * 1024;
@@ -93,17 +97,20 @@ export function provableQuestion(
     : undefined;
 }
 
-type FoundByProof = Extract<
-  Found,
-  {
-    readonly kind:
-      | "proof"
-      | "unproven"
-      | "contradiction"
-      | "fault"
-      | "unreachable";
-  }
->;
+/** No proof was used: the feed must be read. */
+interface Unproven {
+  readonly kind: "unproven";
+  readonly warning?: Warning | undefined;
+  /** The fault because of which the proof was not used. */
+  readonly fault?: SigError | undefined;
+}
+
+type Proven = Exclude<Found, { readonly kind: "feed" }>;
+
+type FoundByProof =
+  | Proven
+  /** `again` has already read the documents, for the read of the feed. */
+  | Unproven & { readonly again: DocumentReader };
 
 /**
  * Reads one subject's relationships by proof. A broken proof or a missing file
@@ -165,12 +172,6 @@ async function readOnce(
     : found;
 }
 
-interface Unproven {
-  readonly kind: "unproven";
-  readonly warning?: Warning;
-  readonly fault?: SigError;
-}
-
 function notUsed(detail: string): Unproven {
   return { kind: "unproven", warning: { code: "proof_not_used", detail } };
 }
@@ -183,7 +184,7 @@ async function prove(
   loaded: LoadedIssuer,
   question: ProofQuestion,
   { pin: stored, now, limits }: ProofOptions,
-): Promise<Unproven | Exclude<FoundByProof, { readonly kind: "unproven" }>> {
+): Promise<Proven | Unproven> {
   const { checkpoint, fault, files } = proofs;
   const keys = await fetchedKeys(loaded);
   const pin = stored.status === "unknown"
@@ -192,7 +193,7 @@ async function prove(
   const early = pin && findContradiction(pin, { keys, checkpoint });
   if (early !== undefined) {
     const served = servedOf(keys, checkpoint);
-    return { kind: "contradiction", error: early, served };
+    return contradictionOf(early, served, now);
   }
   if (fault !== undefined) throw fault;
   if (checkpoint === undefined || files === undefined) return UNPROVEN;
@@ -234,7 +235,7 @@ async function prove(
       root: history.seen.root,
       ...(tail.lines.length > 0 && { state: null }),
     };
-    return { kind: "contradiction", error: late, served };
+    return contradictionOf(late, served, now);
   }
   const { seen } = history;
   const proof: PinnedProof = {
@@ -256,7 +257,8 @@ async function prove(
       verified: verifiedBy(loaded, checkpoint, replay, tail),
     },
   };
-  return { kind: "proof", part, proof, recovery };
+  const { issuer } = loaded;
+  return { kind: "proof", at: timeOf(now), issuer, part, proof, recovery };
 }
 
 function servedOf(

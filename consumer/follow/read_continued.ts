@@ -11,7 +11,7 @@ import {
   judgeFeed,
   observed,
 } from "./feed_progress.ts";
-import type { Copy, Found, OpenedFeed, Reading } from "./reading.ts";
+import type { Copy, FoundFeed, OpenedFeed, Reading } from "./reading.ts";
 
 /**
  * A tail up to this size is read completely before it is verified. A broken
@@ -35,30 +35,29 @@ export function conditionsToContinue(
   };
 }
 
-/** What reading of one response results in. */
-type Read = Found | { readonly kind: "other_tag" };
-
 /**
  * Continues the copy of this process: the known bytes are compared, by the
  * overlap of a tail or by the digest of a whole feed, and only new events are
  * verified.
  *
  * @param open Opens the feed with these conditions.
+ * @returns `other_bytes` if the known bytes are not there, which alone proves
+ * nothing.
  * @throws {SigError} the faults of the tail, and the errors of reading it.
  */
 export async function readContinued(
   reading: Reading,
   copy: Copy,
   open: (conditions?: FetchConditions) => Promise<OpenedFeed>,
-): Promise<Found> {
+): Promise<FoundFeed | "other_bytes"> {
   const opened = await openTail(copy, open);
-  if (opened === undefined) return { kind: "other_bytes" };
+  if (opened === undefined) return "other_bytes";
   const found = await readResponse(reading, copy, opened);
-  if (found.kind !== "other_tag") return found;
+  if (found !== "other_tag") return found;
   // Another entity tag without a new event: the feed may have changed before
   // the tail.
   const whole = await readResponse(reading, copy, await open(), true);
-  return whole.kind === "other_tag" ? { kind: "other_bytes" } : whole;
+  return whole === "other_tag" ? "other_bytes" : whole;
 }
 
 /** Returns undefined if the feed ends before the known bytes. */
@@ -85,7 +84,7 @@ async function readResponse(
   copy: Copy,
   { document, warnings }: OpenedFeed,
   isWhole = false,
-): Promise<Read> {
+): Promise<FoundFeed | "other_bytes" | "other_tag"> {
   const { pin, proofs, loaded, options } = reading;
   const { verification } = copy;
   const { range, etag } = document;
@@ -97,7 +96,7 @@ async function readResponse(
     if (document.unchanged) {
       // The issuer serves the copy, but another process has seen more events,
       // or accepted a different history.
-      if (!isOfPin) return { kind: "other_bytes" };
+      if (!isOfPin) return "other_bytes";
       const { digest, comparedAt } = copy;
       const progress = new FeedProgress(digest, { at: copy.bytes, until });
       const { etag } = copy;
@@ -107,7 +106,7 @@ async function readResponse(
     const digest = range === undefined
       ? await digestPrefix(stream, copy, options.yieldToEventLoop)
       : await compareOverlap(stream, copy);
-    if (digest === undefined) return { kind: "other_bytes" };
+    if (digest === undefined) return "other_bytes";
     const progress = new FeedProgress(digest, { at: copy.bytes, until });
     const first = await stream.take(MAX_TAKEN_BYTES);
     if (first.length < MAX_TAKEN_BYTES && first.length > 0) {
@@ -125,14 +124,12 @@ async function readResponse(
     if (
       !isWhole && range !== undefined && etag !== copy.etag &&
       verification.events === copy.events
-    ) return { kind: "other_tag" };
+    ) return "other_tag";
     const comparedAt = range === undefined ? options.now : copy.comparedAt;
     const read = { verification, progress, etag, comparedAt, warnings };
     const found = await judgeFeed(reading, read);
     // The copy may be of a history that was replaced.
-    return found.kind === "contradiction" && !isOfPin
-      ? { kind: "other_bytes" }
-      : found;
+    return found.kind === "contradiction" && !isOfPin ? "other_bytes" : found;
   } finally {
     await stream.close();
     await document.cancel();

@@ -12,7 +12,12 @@ import {
   judgeFeed,
   observed,
 } from "./feed_progress.ts";
-import type { Found, OpenedFeed, Reading } from "./reading.ts";
+import {
+  contradictionOf,
+  type FoundFeed,
+  type OpenedFeed,
+  type Reading,
+} from "./reading.ts";
 
 /**
  * Verifies the feed from its first byte, and compares it with the pin.
@@ -22,7 +27,7 @@ import type { Found, OpenedFeed, Reading } from "./reading.ts";
 export async function readFromStart(
   reading: Reading,
   { document, warnings }: OpenedFeed,
-): Promise<Found> {
+): Promise<FoundFeed> {
   const { pin, loaded, proofs, options, mirror } = reading;
   try {
     const tree = proofs.newTree(pin);
@@ -73,7 +78,7 @@ export async function countFeed(
   { keys, proofs: { checkpoint }, options }: Reading,
   pin: KnownPin,
   { document }: OpenedFeed,
-): Promise<Extract<Found, { readonly kind: "contradiction" }> | undefined> {
+): Promise<FoundFeed | undefined> {
   const { maxFeedBytes } = options.limits ?? DEFAULT_LIMITS;
   const digest = createFastSha256();
   let bytes = 0;
@@ -89,13 +94,10 @@ export async function countFeed(
     await document.cancel();
   }
   const error = findContradiction(pin, { keys, checkpoint, events });
-  return error && {
-    kind: "contradiction",
-    error,
-    served: {
-      sequence: events,
-      sha256: digest.hex(),
-      ...servedKeys(keys),
-    },
+  const served = {
+    sequence: events,
+    sha256: digest.hex(),
+    ...servedKeys(keys),
   };
+  return error && contradictionOf(error, served, options.now);
 }

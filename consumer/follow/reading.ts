@@ -19,17 +19,11 @@ import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import type { FetchedKeys } from "../memory/compare.ts";
 import type { PinKeeper } from "../memory/keeper.ts";
 import type { Mirror } from "../memory/mirror.ts";
-import type {
-  KnownPin,
-  PinnedFeed,
-  PinnedProof,
-  PinnedRecovery,
-  Served,
-} from "../memory/pin.ts";
-import type { VerifiedState } from "../memory/transitions.ts";
+import { beginningOf, type KnownPin, type Served } from "../memory/pin.ts";
+import type { Outcome, VerifiedState } from "../memory/transitions.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
-import type { DocumentReader, IssuerLocation } from "../read/reader.ts";
+import type { IssuerLocation } from "../read/reader.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { Semaphore } from "../verify/semaphore.ts";
@@ -99,42 +93,54 @@ export type Part =
     readonly feedBytes: number;
   };
 
-/** What a read found. */
+/** An outcome of a read of this kind. */
+type Of<K extends Outcome["kind"]> = Extract<Outcome, { readonly kind: K }>;
+
+/** A valid feed that continues the pin. */
+export type ServedFeed = Of<"feed"> & { readonly copy: Copy };
+
+/** What a read found, if it did not continue the pin. */
+type Refused =
+  | Of<"contradiction"> & { readonly error: SigError }
+  | Of<"fault" | "unreachable"> & { readonly error: SigError };
+
+/** What a read of a feed found. */
+export type FoundFeed = ServedFeed | Refused;
+
+/** What a read of a feed or by proof found. */
 export type Found =
-  /** A valid feed that continues the pin. */
-  | {
-    readonly kind: "feed";
-    readonly copy: Copy;
-    readonly feed: PinnedFeed;
-    readonly proof: PinnedProof | null;
-    readonly recovery: PinnedRecovery | null;
-    readonly addedKids: readonly string[];
-  }
+  | FoundFeed
   /** A proof that continues the pin. */
-  | {
-    readonly kind: "proof";
-    readonly part: Part;
-    readonly proof: PinnedProof;
-    readonly recovery: PinnedRecovery | null;
-  }
-  /** No proof was used: the feed must be read. */
-  | {
-    readonly kind: "unproven";
-    readonly warning?: Warning | undefined;
-    /** The fault because of which the proof was not used. */
-    readonly fault?: SigError | undefined;
-    /** Has already read the documents, for the read of the feed. */
-    readonly again: DocumentReader;
-  }
-  /** The known bytes are not there; alone, this proves nothing. */
-  | { readonly kind: "other_bytes" }
-  | {
-    readonly kind: "contradiction";
-    readonly error: SigError;
-    readonly served: Served | null;
-  }
-  | { readonly kind: "fault"; readonly error: SigError }
-  | { readonly kind: "unreachable"; readonly error: SigError };
+  | Of<"proof"> & { readonly part: Part };
+
+/** Maximum size of an incident's description in bytes. */
+const MAX_DETAIL_BYTES = 2_000;
+
+/**
+ * Returns the contradiction of an error. Its description has the old and the
+ * new value, if the error's context has them.
+ */
+export function contradictionOf(
+  error: SigError,
+  served: Served | null,
+  now: Date,
+): Extract<Found, { readonly kind: "contradiction" }> {
+  const { code, message, context } = error;
+  const changed = context.published_thumbprint !== undefined
+    ? `: was ${context.remembered_thumbprint}, is ${context.published_thumbprint}`
+    : context.fetched_sha256 !== undefined
+    ? `: the SHA-256 up to there was ${context.remembered_sha256}, is ${context.fetched_sha256}`
+    : "";
+  const detail = beginningOf(message + changed, MAX_DETAIL_BYTES);
+  return {
+    kind: "contradiction",
+    at: timeOf(now),
+    code,
+    detail,
+    served,
+    error,
+  };
+}
 
 /** An issuer that is followed: its pin and its copy. */
 export class FollowedIssuer {

@@ -19,8 +19,9 @@ import { IssuerProofs } from "./issuer_proofs.ts";
 import { conditionsToContinue, readContinued } from "./read_continued.ts";
 import { countFeed, readFromStart } from "./read_from_start.ts";
 import {
+  contradictionOf,
   type Copy,
-  type Found,
+  type FoundFeed,
   isWithin,
   type Reading,
   type RefreshOptions,
@@ -40,12 +41,6 @@ export interface Start {
   readonly repeatedAt: Date | undefined;
 }
 
-/** What a read of a feed found. */
-type FoundFeed = Exclude<
-  Found,
-  { readonly kind: "proof" | "unproven" | "other_bytes" }
->;
-
 /**
  * Fetches and verifies the documents and the feed of an issuer, and compares
  * them with its pin.
@@ -63,78 +58,61 @@ export async function readFeed(
   location: IssuerLocation,
   start: Start,
   options: RefreshOptions,
-): Promise<MirroredRead & Pick<Start, "repeatedAt">> {
-  const { repeatedAt } = start;
-  const first = await readMirrored(location, start, options);
-  if (!isTransient(first.found, repeatedAt, options.now)) {
-    return { ...first, repeatedAt };
+): Promise<ReadFeed> {
+  let { repeatedAt } = start;
+  for (let isRepeated = false;; isRepeated = true) {
+    const mirror = await openMirror(location, start.pin, options);
+    const read = await readOnce(location, start, options, mirror);
+    // A connection that breaks must not hide other bytes, or a missing key.
+    const sawOther = isRepeated || mirror?.sawDifference;
+    const found = sawOther && read.kind === "unreachable"
+      ? { ...read, kind: "fault" } as const
+      : read;
+    if (isRepeated || !isTransient(found, repeatedAt, options.now)) {
+      return { found, mirror, repeatedAt };
+    }
+    mirror?.close();
+    repeatedAt = options.now;
+    options.onAttempt?.();
   }
-  first.mirror?.close();
-  options.onAttempt?.();
-  const again = await readMirrored(location, start, options);
-  return { ...again, found: asFault(again.found), repeatedAt: options.now };
 }
 
 /** A read, and the mirror to keep once the pin is written. */
-interface MirroredRead {
+interface ReadFeed extends Pick<Start, "repeatedAt"> {
   readonly found: FoundFeed;
   /** The caller closes it. */
   readonly mirror: Mirror | undefined;
 }
 
-/** Reads from the copy on disk and the server, if there is a copy. */
-async function readMirrored(
-  location: IssuerLocation,
-  start: Start,
-  options: RefreshOptions,
-): Promise<MirroredRead> {
-  const mirror = await openMirror(location, start, options);
-  const found = await readOnce(location, start, options, mirror);
-  if (mirror === undefined || found.kind === "feed") return { found, mirror };
-  // Only a copy of what is remembered says something about the issuer.
-  const sawOther = mirror.sawDifference && isMirrorOf(mirror, start.pin);
-  const isSlow = found.error.code === "fetch_timeout";
-  if (!mirror.usedCopy || isSlow) {
-    return { found: sawOther ? asFault(found) : found, mirror };
-  }
-  // The copy may be damaged, and the issuer must not be blamed for that.
-  mirror.close();
-  options.onAttempt?.();
-  const whole = { ...options, full: true };
-  const fresh = await openMirror(location, start, whole);
-  const again = await readOnce(location, start, whole, fresh);
-  return { found: sawOther ? asFault(again) : again, mirror: fresh };
-}
-
-/** A connection that breaks must not hide other bytes. */
-function asFault(found: FoundFeed): FoundFeed {
-  return found.kind === "unreachable" ? { ...found, kind: "fault" } : found;
-}
-
 /**
- * Opens the mirror of an issuer. Its copy is used only for what is remembered,
- * and not for the comparison from the first byte.
+ * Opens the mirror of an issuer. It is not used for the comparison from the
+ * first byte.
  */
 async function openMirror(
   location: IssuerLocation,
-  { pin }: Start,
+  pin: Pin,
   { mirrorFolder: folder, full = false, now }: RefreshOptions,
 ): Promise<Mirror | undefined> {
   if (folder === undefined || location.reader.kind !== "remote") {
     return undefined;
   }
-  const compared = pin.status === "remembered" && pin.feed?.compared_at;
-  const useCopy = !full && !!compared &&
-    isWithin(COMPARE_AFTER_MS, new Date(compared), now);
+  const { bytes, prefix_sha256: sha256, compared_at } =
+    pin.status !== "unknown" && pin.feed || {};
   // Only commands have a folder: other programs don't load its code.
   const { Mirror } = await import("../memory/mirror.ts");
-  const maxCopyBytes = useCopy ? pin.feed?.bytes : undefined;
-  return await Mirror.open(location, { folder, useCopy, maxCopyBytes });
+  return await Mirror.open(location, {
+    folder,
+    feed: bytes === undefined || sha256 === undefined
+      ? undefined
+      : { bytes, sha256 },
+    useCopy: !full && pin.status === "remembered" && !!compared_at &&
+      isWithin(COMPARE_AFTER_MS, new Date(compared_at), now),
+  });
 }
 
 /** Returns whether keys may have been added after the documents were read. */
 function isTransient(
-  found: Found,
+  found: FoundFeed,
   repeatedAt: Date | undefined,
   now: Date,
 ): boolean {
@@ -155,7 +133,7 @@ async function readOnce(
   const { limits = DEFAULT_LIMITS } = options;
   const documents = new IssuerDocuments(
     mirror ?? location.reader,
-    copy === undefined ? NO_DOCUMENTS : copy.documents,
+    copy?.documents ?? mirror?.documents ?? NO_DOCUMENTS,
   );
   const proofs = new IssuerProofs({ ...location, reader: documents });
   let sawOtherBytes = false;
@@ -186,7 +164,7 @@ async function readOnce(
     const { checkpoint } = proofs;
     const error = named && findContradiction(named, { keys, checkpoint });
     if (named !== undefined && error !== undefined) {
-      const found = { kind: "contradiction", error, served: null } as const;
+      const found = contradictionOf(error, null, options.now);
       // The contradiction remains if the feed can't be read.
       return await open().then((feed) => countFeed(reading, named, feed))
         .catch(() => found) ?? found;
@@ -200,13 +178,11 @@ async function readOnce(
       );
     if (mayContinue) {
       const found = await readContinued(reading, copy, open);
-      if (isWhole(found)) return found;
+      if (found !== "other_bytes") return found;
       sawOtherBytes = true;
       options.onAttempt?.();
     }
-    const found = await readFromStart(reading, await open());
-    if (isWhole(found)) return found;
-    throw new TypeError(`Cannot read feed: ${found.kind} is not a result`);
+    return await readFromStart(reading, await open());
   } catch (error) {
     if (!isSigError(error)) throw error;
     // A connection that breaks must not hide other bytes or a new statement.
@@ -215,18 +191,6 @@ async function readOnce(
   } finally {
     await documents.end();
   }
-}
-
-/** Whether a mirror's copy is what is remembered: then it is evidence. */
-function isMirrorOf(mirror: Mirror, pin: Pin): boolean {
-  if (pin.status === "unknown" || pin.feed === null) return false;
-  const { bytes, prefix_sha256: sha256 } = pin.feed;
-  return mirror.isOf({ bytes, sha256 });
-}
-
-function isWhole(found: Found): found is FoundFeed {
-  return found.kind !== "other_bytes" && found.kind !== "proof" &&
-    found.kind !== "unproven";
 }
 
 /** Returns the copy if the pin allows to continue it. */

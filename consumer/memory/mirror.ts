@@ -1,128 +1,120 @@
 /** A copy of an issuer's published bytes on disk. @module */
 
-import { isSigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import type { DocumentName } from "../fetch/media_type.ts";
 import { ByteStream } from "../read/byte_stream.ts";
-import type { HeldDocument } from "../read/issuer_documents.ts";
-import {
-  documentFromBytes,
-  type DocumentReader,
-  type IssuerLocation,
-  type OpenOptions,
-  readAll,
+import type { HeldDocument, HeldDocuments } from "../read/issuer_documents.ts";
+import type {
+  DocumentReader,
+  IssuerLocation,
+  OpenOptions,
 } from "../read/reader.ts";
+import type { RecordKind } from "../store/record_store.ts";
 import { ownerOfNewFile, WRITABLE_BY_OTHERS } from "../store/sqlite_file.ts";
-import { createFastSha256 } from "../verify/verify_feed.ts";
 import {
   FeedCopy,
   FeedRecorder,
   type Files,
-  isLabel,
+  isFile,
   loadFiles,
 } from "./feed_copy.ts";
+import { sha256Hex } from "./pin.ts";
+import { decodeRecord, encodeRecord } from "./pin_record.ts";
 
-/**
- * Bytes at the end of the copy that are fetched again and compared before the
- * copy is used.
- */
+/** Bytes at the end of the copy that are fetched again and compared. */
 const OVERLAP_BYTES = 16 * 1024;
 /** Bytes of a tail that are read before those of the copy. */
 const MAX_TAKEN_BYTES = 1024 * 1024;
+
+const DOCUMENTS: RecordKind = { name: "documents" };
+
+/** What the server said about a document. */
+type Label = Omit<HeldDocument, "bytes">;
+
+/** What it said about the feed, and the size of the copy. */
+type FeedLabel = Label & { readonly bytes: number };
+
+/** What is stored beside the bytes of the feed. */
+interface Stored {
+  readonly feed: FeedLabel | null;
+  readonly documents: readonly (readonly [
+    name: DocumentName,
+    document: Label & { readonly base64: string },
+  ])[];
+}
 
 /** Options of {@linkcode Mirror.open}. */
 export interface MirrorOptions {
   /** The folder of all copies. It is created with mode 0700. */
   readonly folder: string;
+  /** The remembered feed. Only a copy of exactly these bytes is used. */
+  readonly feed:
+    | { readonly bytes: number; readonly sha256: string }
+    | undefined;
   /**
    * Whether documents may be read from the copy (default: true). Without, the
    * server is asked for every byte, and the copy is only compared and replaced.
    */
   readonly useCopy?: boolean | undefined;
-  /**
-   * Number of remembered bytes of the feed (default: any). A longer copy is not
-   * used: a server that has not changed anything would not contradict it.
-   */
-  readonly maxCopyBytes?: number | undefined;
 }
 
 /**
  * Reads an issuer's documents from a server, and what has not changed from a
  * copy on disk. It is below verification: its bytes are verified like fetched
- * bytes, so that it needs no more trust than the server, and no state, and
- * deleting it costs only time. A folder that another user may change is not
- * used: with it, that user could do what the server can. Several processes may use the same folder.
+ * bytes, and deleting it costs only time. A folder that another user may change
+ * is not used: with it, that user could do what the server can. Several
+ * processes may use the same folder.
  *
- * The copy of the feed is used only after its whole end was compared with what
+ * The copy may be damaged, or of another history, and the issuer must not be
+ * blamed for that: it is used only if its SHA-256 is the remembered one. So
+ * other bytes of the server are the issuer's.
+ *
+ * The copy of the feed answers only after its whole end was compared with what
  * the server sends; otherwise the whole feed is fetched. A caller must therefore
  * fetch the whole feed from time to time (`useCopy: false`), because only that
  * compares the bytes before.
- *
- * The copy may be damaged, and the issuer must not be blamed for that:
- * - If a read fails by a fault or a contradiction and {@linkcode usedCopy} is
- *   true, only a second read with `useCopy: false` counts.
- * - {@linkcode sawDifference} and {@linkcode firstDifference} say something
- *   about the issuer only if the copy {@linkcode isOf} what is remembered.
- *
- * @example
- * ```ts
- * import { Mirror } from "./mirror.ts";
- * import { createRemoteReader, readAll } from "../read/reader.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const ref = "https://acme.example/.well-known/jwks.json";
- * const statuses: number[] = [];
- * const fetch = ({ headers }: Request) => {
- *   const status = headers.get("if-none-match") === '"1"' ? 304 : 200;
- *   statuses.push(status);
- *   const body = status === 304 ? null : '{"keys":[]}';
- *   return Promise.resolve(new Response(body, { status, headers: { etag: '"1"' } }));
- * };
- * const location = {
- *   reader: createRemoteReader({ fetch }),
- *   metadataRef: "https://acme.example/.well-known/sig.json",
- * };
- * const folder = await Deno.makeTempDir();
- * for (const usedCopy of [false, true]) {
- *   using mirror = await Mirror.open(location, { folder });
- *   const document = await mirror.open(ref, { name: "jwks", maxBytes: 100 });
- *   assertEquals((await readAll(document, 100)).length, 11);
- *   assertEquals(mirror.usedCopy, usedCopy);
- *   mirror.keep();
- * }
- * assertEquals(statuses, [200, 304]);
- * await Deno.remove(folder, { recursive: true });
- * ```
  */
 export class Mirror implements DocumentReader {
   readonly #reader: DocumentReader;
   readonly #fs: Files | undefined;
   readonly #path: string;
-  readonly #useCopy: boolean;
-  readonly #maxCopyBytes: number;
-  readonly #copy: FeedCopy | undefined;
-  readonly #documents: Map<DocumentName, HeldDocument>;
+  readonly #ref: string;
+  readonly #options: MirrorOptions;
+  /** The label of the stored feed. */
+  readonly #label: FeedLabel | null;
+  #copy: FeedCopy | null | undefined;
   #recorder: FeedRecorder | undefined;
-  #opened:
-    | Pick<OpenedDocument, "etag" | "mediaType"> & { ref: string }
-    | undefined;
+  /** The label of the feed that was recorded to its end. */
+  #recorded: FeedLabel | undefined;
   #usedCopy = false;
   #sawDifference = false;
+  #differsAt: number | undefined;
+
+  /** The small documents of the copy. */
+  readonly documents: HeldDocuments;
 
   private constructor(
-    reader: DocumentReader,
+    { reader, metadataRef }: IssuerLocation,
     path: string,
     fs: Files | undefined,
-    { useCopy = true, maxCopyBytes = Infinity }: Omit<MirrorOptions, "folder">,
+    stored: Stored | undefined,
+    options: MirrorOptions,
   ) {
     this.#reader = reader;
+    this.#ref = metadataRef;
     this.#path = path;
     this.#fs = fs;
-    this.#useCopy = useCopy;
-    this.#maxCopyBytes = maxCopyBytes;
-    this.#copy = fs && FeedCopy.open(fs, path);
-    this.#documents = readDocuments(fs, `${path}.documents`);
+    this.#options = options;
+    this.#label = stored?.feed ?? null;
+    const { useCopy = true } = options;
+    this.documents = new Map(
+      useCopy &&
+          stored?.documents.map(([name, { base64, ...label }]) =>
+            [name, { ...label, bytes: Uint8Array.fromBase64(base64) }] as const
+          ) || [],
+    );
   }
 
   /**
@@ -131,11 +123,14 @@ export class Mirror implements DocumentReader {
    * change, the mirror only passes documents on.
    */
   static async open(
-    { reader, metadataRef }: IssuerLocation,
-    { folder, ...options }: MirrorOptions,
+    location: IssuerLocation,
+    options: MirrorOptions,
   ): Promise<Mirror> {
-    const path = await pathOf(folder, metadataRef);
-    return new Mirror(reader, path, openFolder(folder, path), options);
+    const { metadataRef } = location;
+    const path = await pathOf(options.folder, metadataRef);
+    const fs = openFolder(options.folder, path);
+    const stored = fs && await readStored(fs, path, metadataRef);
+    return new Mirror(location, path, fs, stored, options);
   }
 
   /** Removes the copy of an issuer's documents, if there is one. */
@@ -154,63 +149,67 @@ export class Mirror implements DocumentReader {
     return this.#reader.kind;
   }
 
-  /** Whether bytes of the copy were read. */
+  /** Whether bytes of the feed were read from the copy. */
   get usedCopy(): boolean {
     return this.#usedCopy;
   }
 
   /**
-   * Whether the server has sent other bytes than the copy has, or a shorter
-   * feed, even if the rest could not be read.
+   * Whether the server has sent other bytes than the remembered ones, or a
+   * shorter feed, even if the rest could not be read.
    */
   get sawDifference(): boolean {
-    return this.#sawDifference || this.#recorder?.difference !== undefined ||
-      this.#recorder?.isShorter === true;
+    return this.#sawDifference;
   }
 
   /**
-   * The sequence of the first event that is not the copy's; undefined if it was
-   * not read.
+   * The sequence of the first event that is not the remembered one; undefined
+   * if it was not read.
    */
   get firstDifference(): number | undefined {
-    const at = this.#recorder?.difference;
-    return at === undefined ? undefined : this.#copy?.lineAt(at);
-  }
-
-  /** Whether the copy begins with the bytes that have this SHA-256. */
-  isOf({ bytes, sha256 }: { bytes: number; sha256: string }): boolean {
-    const copy = this.#copy;
-    if (copy === undefined || copy.header.bytes < bytes) return false;
-    const digest = createFastSha256();
-    for (const piece of copy.pieces(bytes)) digest.update(piece);
-    return digest.hex() === sha256;
+    const at = this.#differsAt;
+    return at === undefined ? undefined : this.#openCopy()?.lineAt(at);
   }
 
   /**
-   * Opens a document like the wrapped reader. With conditions of the caller,
-   * nothing is read from the copy.
+   * Opens a document like the wrapped reader. Only a feed without conditions of
+   * the caller is read from the copy.
    */
   async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
-    const { name } = options;
-    if (name === "feed") return await this.#openFeed(ref, options);
-    if (name === "proof") return await this.#reader.open(ref, options);
-    return await this.#openDocument(ref, options);
+    if (options.name !== "feed") return await this.#reader.open(ref, options);
+    const { useCopy = true } = this.#options;
+    const mayContinue = useCopy && options.conditions === undefined &&
+      this.#label?.ref === ref;
+    const copy = mayContinue ? this.#openCopy() : undefined;
+    const continued = copy && copy.bytes > 0 && copy.bytes <= options.maxBytes
+      ? await this.#continue(copy, this.#label!, options)
+      : undefined;
+    if (continued !== undefined) return continued;
+    const document = await this.#reader.open(ref, options);
+    if (document.unchanged) return document;
+    return this.#record(ref, document, document.range?.first ?? 0);
   }
 
   /**
    * Makes what was read the copy: to be called after everything was verified
    * and accepted. A failure costs only the copy.
    */
-  keep(): void {
+  async keep(documents: HeldDocuments): Promise<void> {
     const fs = this.#fs;
     if (fs === undefined) return;
-    if (this.#opened !== undefined) this.#recorder?.keep(this.#opened);
-    writeDocuments(fs, `${this.#path}.documents`, this.#documents);
+    const isKept = this.#recorded !== undefined && this.#recorder?.keep();
+    const feed = isKept ? this.#recorded ?? null : this.#label;
+    await writeStored(fs, this.#path, this.#ref, {
+      feed,
+      documents: [...documents].map(([name, { bytes, ...label }]) =>
+        [name, { ...label, base64: bytes.toBase64() }] as const
+      ),
+    });
   }
 
   /** Closes the files, and removes what was not kept. */
   close(): void {
-    this.#recorder?.discard();
+    this.#recorder?.close();
     this.#copy?.close();
   }
 
@@ -219,44 +218,12 @@ export class Mirror implements DocumentReader {
     this.close();
   }
 
-  async #openDocument(
-    ref: string,
-    options: OpenOptions,
-  ): Promise<OpenedDocument> {
-    const { conditions, maxBytes, name } = options;
-    const found = this.#useCopy ? this.#documents.get(name) : undefined;
-    const held = found?.ref === ref && found.bytes.length <= maxBytes
-      ? found
-      : undefined;
-    const document = await this.#reader.open(ref, {
-      ...options,
-      conditions: conditions ?? ifChanged(held?.etag),
-    });
-    if (document.unchanged) {
-      if (conditions !== undefined || held === undefined) return document;
-      await document.cancel();
-      this.#usedCopy = true;
-      return documentFromBytes(held);
-    }
-    const { etag, mediaType } = document;
-    const bytes = await readAll(document, maxBytes);
-    this.#documents.set(name, { ref, etag, mediaType, bytes });
-    return documentFromBytes({ etag, mediaType, bytes });
-  }
-
-  async #openFeed(ref: string, options: OpenOptions): Promise<OpenedDocument> {
-    const { conditions, maxBytes } = options;
-    const { header } = this.#copy ?? {};
-    const isUsable = this.#useCopy && conditions === undefined &&
-      header?.ref === ref && header.bytes > 0 &&
-      header.bytes <= Math.min(maxBytes, this.#maxCopyBytes);
-    const continued = isUsable
-      ? await this.#continue(this.#copy!, ref, options)
-      : undefined;
-    if (continued !== undefined) return continued;
-    const document = await this.#reader.open(ref, options);
-    if (document.unchanged) return document;
-    return this.#recorded(ref, document, document.range?.first ?? 0);
+  /** Opens the copy at its first use, since all of it is read. */
+  #openCopy(): FeedCopy | undefined {
+    const { feed } = this.#options;
+    this.#copy ??= this.#fs && feed && feed.bytes === this.#label?.bytes &&
+        FeedCopy.open(this.#fs, this.#path, feed) || null;
+    return this.#copy ?? undefined;
   }
 
   /**
@@ -265,12 +232,13 @@ export class Mirror implements DocumentReader {
    */
   async #continue(
     copy: FeedCopy,
-    ref: string,
+    { ref, etag, mediaType }: Label,
     options: OpenOptions,
   ): Promise<OpenedDocument | undefined> {
-    const { bytes, etag } = copy.header;
+    const { bytes } = copy;
     const from = Math.max(0, bytes - OVERLAP_BYTES);
-    const conditions = { ...ifChanged(etag), range: { from } };
+    const ifNoneMatch = etag === null ? {} : { ifNoneMatch: etag };
+    const conditions = { ...ifNoneMatch, range: { from } };
     let tail: OpenedDocument;
     try {
       tail = await this.#reader.open(ref, { ...options, conditions });
@@ -281,9 +249,9 @@ export class Mirror implements DocumentReader {
     }
     if (tail.unchanged) {
       await tail.cancel();
-      return this.#joined(ref, copy, { ...tail, bytes: nothing(), length: 0 });
+      return this.#joined(copy, { ...tail, etag, mediaType, bytes: nothing() });
     }
-    if (tail.range === undefined) return this.#recorded(ref, tail, 0);
+    if (tail.range === undefined) return this.#record(ref, tail, 0);
     const stream = new ByteStream(tail.bytes);
     // The server may have fewer bytes than the copy: all must be compared.
     for (let at = from; at < bytes;) {
@@ -303,39 +271,64 @@ export class Mirror implements DocumentReader {
     // Verifying the copy may take longer than a server waits.
     const first = await stream.take(MAX_TAKEN_BYTES);
     const served = chain([first], stream.rest());
-    const rest = this.#recorded(ref, { ...tail, bytes: served }, bytes);
-    return this.#joined(ref, copy, { ...rest, length });
+    const rest = this.#record(ref, { ...tail, bytes: served }, bytes);
+    return this.#joined(copy, { ...rest, length });
   }
 
   /** Returns the copy, followed by a tail. */
-  #joined(ref: string, copy: FeedCopy, tail: OpenedDocument): OpenedDocument {
+  #joined(copy: FeedCopy, tail: OpenedDocument): OpenedDocument {
     this.#usedCopy = true;
-    const { bytes } = copy.header;
-    const etag = tail.etag ?? copy.header.etag;
-    const mediaType = tail.mediaType ?? copy.header.mediaType;
-    this.#opened = { ref, etag, mediaType };
+    const { etag, mediaType } = tail;
     return {
-      bytes: chain(copy.pieces(bytes), tail.bytes),
-      etag,
-      mediaType,
-      length: bytes + (tail.length ?? 0),
+      ...{ etag, mediaType, bytes: chain(wholeOf(copy), tail.bytes) },
+      length: copy.bytes + (tail.length ?? 0),
       cancel: () => tail.cancel(),
     };
   }
 
   /** Returns a document whose bytes from an offset on are recorded. */
-  #recorded(
+  #record(
     ref: string,
     document: OpenedDocument,
     from: number,
   ): OpenedDocument {
-    const { etag, mediaType } = document;
-    this.#opened = { ref, etag, mediaType };
     if (this.#fs === undefined) return document;
-    this.#recorder?.discard();
-    const copy = this.#copy?.header.ref === ref ? this.#copy : undefined;
-    this.#recorder = new FeedRecorder(this.#fs, this.#path, copy, from);
-    return { ...document, bytes: this.#recorder.follow(document.bytes) };
+    const { etag, mediaType } = document;
+    const label = { ref, etag, mediaType };
+    const known = this.#openCopy()?.bytes ?? 0;
+    this.#recorder?.close();
+    this.#recorder = from <= known
+      ? new FeedRecorder(this.#fs, this.#path, from === 0 ? 0 : known)
+      : undefined;
+    return { ...document, bytes: this.#follow(document.bytes, from, label) };
+  }
+
+  /**
+   * Compares served bytes with the copy, and saves them; of a tail, those that
+   * the copy does not have.
+   */
+  async *#follow(
+    served: AsyncIterable<Uint8Array>,
+    from: number,
+    label: Label,
+  ): AsyncGenerator<Uint8Array> {
+    const known = this.#copy?.bytes ?? 0;
+    this.#recorded = undefined;
+    let at = from;
+    for await (const chunk of served) {
+      if (at < known && this.#differsAt === undefined) {
+        const held = this.#copy?.read(at, chunk.length) ?? chunk;
+        const same = commonLength(held, chunk);
+        if (same < held.length) this.#differsAt = at + same;
+      }
+      const skipped = from === 0 ? 0 : Math.max(0, known - at);
+      this.#recorder?.add(chunk.subarray(skipped));
+      at += chunk.length;
+      this.#sawDifference ||= this.#differsAt !== undefined;
+      yield chunk;
+    }
+    this.#recorded = { ...label, bytes: at };
+    this.#sawDifference ||= at < known;
   }
 }
 
@@ -349,8 +342,18 @@ async function* chain(
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-function ifChanged(etag: string | null | undefined) {
-  return etag ? { ifNoneMatch: etag } : undefined;
+/** Yields the whole copy; the issuer is not blamed for one that is cut off. */
+function* wholeOf(copy: FeedCopy): Generator<Uint8Array> {
+  let left = copy.bytes;
+  for (const piece of copy.pieces()) {
+    yield piece;
+    left -= piece.length;
+  }
+  if (left === 0) return;
+  throw new SigError("fetch_failed", {
+    action: "read the copy of a feed",
+    reason: "it was shortened meanwhile",
+  });
 }
 
 /** Whether the server has fewer bytes, or does not serve parts as it should. */
@@ -379,44 +382,45 @@ function openFolder(folder: string, path: string): Files | undefined {
 }
 
 async function pathOf(folder: string, metadataRef: string): Promise<string> {
-  const text = new TextEncoder().encode(metadataRef);
-  const digest = await crypto.subtle.digest("SHA-256", text);
-  return `${folder}/${new Uint8Array(digest).toHex()}`;
+  return `${folder}/${await sha256Hex(metadataRef)}`;
 }
 
-function readDocuments(
-  fs: Files | undefined,
+/** Returns what is stored; undefined if there is nothing, or it is damaged. */
+async function readStored(
+  fs: Files,
   path: string,
-): Map<DocumentName, HeldDocument> {
+  id: string,
+): Promise<Stored | undefined> {
+  const file = `${path}.documents`;
   try {
-    const entries: [DocumentName, Omit<HeldDocument, "bytes">, string][] = JSON
-      .parse(fs!.readFileSync(path, "utf8"));
-    const found = entries.filter(([, label]) => isLabel({ ...label }));
-    return new Map(found.map(([name, { ref, etag, mediaType }, base64]) => {
-      const bytes = Uint8Array.fromBase64(base64);
-      return [name, { ref, etag, mediaType, bytes }];
-    }));
+    if (!isFile(fs, file)) return undefined;
+    const text = fs.readFileSync(file, "utf8");
+    return await decodeRecord({ kind: DOCUMENTS, id }, text) as Stored;
   } catch {
-    return new Map();
+    return undefined;
   }
 }
 
-function writeDocuments(
+async function writeStored(
   fs: Files,
   path: string,
-  documents: ReadonlyMap<DocumentName, HeldDocument>,
-): void {
-  const entries = [...documents].map(([name, { bytes, ...label }]) =>
-    [name, label, bytes.toBase64()] as const
-  );
+  id: string,
+  stored: Stored,
+): Promise<void> {
   const part = `${path}.${crypto.randomUUID()}.part`;
   try {
-    fs.writeFileSync(part, JSON.stringify(entries), {
-      mode: 0o600,
-      flag: "wx",
-    });
-    fs.renameSync(part, path);
+    const text = await encodeRecord({ kind: DOCUMENTS, id }, stored);
+    fs.writeFileSync(part, text, { mode: 0o600, flag: "wx" });
+    fs.renameSync(part, `${path}.documents`);
   } catch {
     // The documents are fetched again.
   }
+}
+
+/** Returns the number of equal bytes at the start. */
+function commonLength(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < length && a[at] === b[at]) at++;
+  return at;
 }

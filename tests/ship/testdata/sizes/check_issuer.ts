@@ -1,0 +1,1 @@
+export { checkIssuer } from "@sig/consumer";
