@@ -5,9 +5,6 @@
  * @module
  */
 
-import type * as nodeFs from "node:fs";
-import { loadBuiltin } from "@sig/jose/internal";
-
 /** An open regular file; the caller closes it. */
 export interface InsideFile {
   /** Path below the top folder without symbolic links, such as `a/b.json`. */
@@ -24,7 +21,7 @@ export interface InsideFile {
   readonly foldersChangedMs: number;
   /**
    * Fills `bytes` from a position of the file. Returns the number of bytes
-   * read.
+   * read. Must not be called again before it is done.
    */
   read(bytes: Uint8Array, position: number): Promise<number>;
   /** Closes the file. Can be called more than once. */
@@ -42,12 +39,13 @@ const MAX_ATTEMPTS = 8;
 
 /**
  * Opens a file of a folder. Follows symbolic links inside the folder, and
- * refuses one that leaves it. Does not wait for the writer of a FIFO.
+ * refuses one that leaves it. Does not wait for the writer of a FIFO, unless
+ * one takes the file's place during the call.
  *
- * The path is resolved, and the result is opened without following a link. Then
- * the **handle** is checked: it must be a regular file, the same (device and
- * inode) as the file at the resolved path, and the folders above it must not be
- * links and must be unchanged. A user who may rename folders here could replace
+ * The path is resolved, and the result is opened. Then the **handle** is
+ * checked: it must be a regular file, the same (device and inode) as the file at
+ * the resolved path, which must not be a link, and the folders above it must not
+ * be links and must be unchanged. A user who may rename folders here could replace
  * one briefly and restore it. {@linkcode InsideFile.foldersChangedMs} shows
  * this, unless it happens in the same second as an earlier change. A caller
  * that would disclose something by reading a file from elsewhere must therefore
@@ -61,12 +59,11 @@ const MAX_ATTEMPTS = 8;
  * elsewhere.
  */
 export function openInside(top: string, path: string): InsideFile | NotInside {
-  const fs = loadBuiltin("node:fs") as typeof nodeFs;
   for (let attempt = 1;; attempt++) {
     const real = Deno.realPathSync(path);
     const place = placeBelow(top, real);
     if (place === undefined) return "outside";
-    const found = tryOpen(fs, top, place);
+    const found = tryOpen(top, place);
     if (found !== "exchanged" || attempt === MAX_ATTEMPTS) return found;
   }
 }
@@ -78,7 +75,6 @@ function placeBelow(top: string, real: string): string | undefined {
 }
 
 function tryOpen(
-  fs: typeof nodeFs,
   top: string,
   place: string,
 ): InsideFile | "not_a_file" | "exchanged" {
@@ -88,69 +84,69 @@ function tryOpen(
     top,
     ...place.split("/").slice(0, -1).map((name) => folder += `${name}/`),
   ];
-  const before = inspectFolders(fs, folders);
-  if (before === undefined) return "exchanged";
-  const fd = openPlainly(fs, real);
-  if (fd === undefined) return "exchanged";
+  const before = inspectFolders(folders);
+  const expected = inspect(real);
+  if (before === undefined || expected === undefined) return "exchanged";
+  if (expected.isSymlink) return "exchanged";
+  // To open a FIFO would wait for its writer.
+  if (!expected.isFile) return "not_a_file";
+  const file = present(() => Deno.openSync(real));
+  if (file === undefined) return "exchanged";
   let kept = false;
   try {
-    const opened = fs.fstatSync(fd, { bigint: true });
-    const named = fs.lstatSync(real, { bigint: true, throwIfNoEntry: false });
-    const after = inspectFolders(fs, folders);
+    const info = file.statSync();
+    const named = inspect(real);
+    const after = inspectFolders(folders);
     if (named === undefined || after?.mark !== before.mark) return "exchanged";
-    if (named.isSymbolicLink() || !isSame(opened, named)) return "exchanged";
-    if (!opened.isFile()) return "not_a_file";
+    if (named.isSymlink || !isSame(info, named)) return "exchanged";
+    if (!info.isFile) return "not_a_file";
     kept = true;
-    return new OpenedFile(fs, fd, { place, info: opened, ...before });
+    return new OpenedFile(file, { place, info, ...before });
   } finally {
-    if (!kept) fs.closeSync(fd);
+    if (!kept) file.close();
   }
 }
 
-/**
- * Undefined if the path has become a link, or was removed, since it was
- * resolved.
- */
-function openPlainly(fs: typeof nodeFs, path: string): number | undefined {
-  // Absent on Windows, where FIFOs and such links are not usual.
-  const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
+/** Returns undefined if the file was removed since its path was resolved. */
+function present<T>(work: () => T): T | undefined {
   try {
-    return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return work();
   } catch (error) {
-    const { code } = error as { readonly code?: unknown };
-    if (code === "ELOOP" || code === "ENOENT") return undefined;
+    const { NotFound, FilesystemLoop } = Deno.errors;
+    if (error instanceof NotFound || error instanceof FilesystemLoop) {
+      return undefined;
+    }
     throw error;
   }
 }
 
-/** Undefined if one of them is not a folder. */
-function inspectFolders(fs: typeof nodeFs, folders: readonly string[]) {
+const inspect = (path: string) => present(() => Deno.lstatSync(path));
+
+/** Returns undefined if a path is not a folder. */
+function inspectFolders(folders: readonly string[]) {
   let mark = "";
   let changedMs = 0;
   for (const [at, path] of folders.entries()) {
     // With a trailing slash, a link would be followed.
-    const info = fs.lstatSync(path.slice(0, -1) || "/", {
-      bigint: true,
-      throwIfNoEntry: false,
-    });
-    if (!info?.isDirectory()) return undefined;
+    const info = inspect(path.slice(0, -1) || "/");
+    if (!info?.isDirectory) return undefined;
     mark += `${info.dev}:${info.ino} `;
     // Files of the last folder change often. Its identity is protected by the
     // folder above it.
     if (at === folders.length - 1) break;
-    mark += `${info.ctimeMs}:${info.mtimeNs} `;
-    changedMs = Math.max(changedMs, Number(info.ctimeMs));
+    mark += `${info.ctime?.getTime()}:${info.mtime?.getTime()} `;
+    changedMs = Math.max(changedMs, info.ctime?.getTime() ?? 0);
   }
   return { mark, changedMs };
 }
 
-function isSame(a: nodeFs.BigIntStats, b: nodeFs.BigIntStats): boolean {
+function isSame(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
   return a.dev === b.dev && a.ino === b.ino;
 }
 
 interface Found {
   readonly place: string;
-  readonly info: nodeFs.BigIntStats;
+  readonly info: Deno.FileInfo;
   readonly changedMs: number;
 }
 
@@ -159,66 +155,33 @@ class OpenedFile implements InsideFile {
   readonly size: number;
   readonly version: string;
   readonly foldersChangedMs: number;
-  readonly #fs: typeof nodeFs;
-  readonly #fd: number;
+  readonly #file: Deno.FsFile;
   #open = true;
-  /**
-   * Pending reads: the descriptor stays open, so that it is not reused
-   * meanwhile.
-   */
-  #reading = 0;
 
-  constructor(
-    fs: typeof nodeFs,
-    fd: number,
-    { changedMs, info, place }: Found,
-  ) {
-    this.#fs = fs;
-    this.#fd = fd;
+  constructor(file: Deno.FsFile, { changedMs, info, place }: Found) {
+    this.#file = file;
     this.place = place;
-    this.size = Number(info.size);
-    this.version = `${info.dev}:${info.ino}:${info.mtimeNs}:${info.ctimeNs}`;
+    this.size = info.size;
+    this.version =
+      `${info.dev}:${info.ino}:${info.mtime?.getTime()}:${info.ctime?.getTime()}`;
     this.foldersChangedMs = changedMs;
   }
 
   async read(bytes: Uint8Array, position: number): Promise<number> {
     if (!this.#open) throw new TypeError("Cannot read a file that is closed");
-    this.#reading++;
-    try {
-      let length = 0;
-      while (this.#open && length < bytes.length) {
-        const rest = bytes.subarray(length);
-        const count = await this.#readSome(rest, position + length);
-        if (count === 0) break;
-        length += count;
-      }
-      return length;
-    } finally {
-      this.#reading--;
-      this.#closeIfUnused();
+    this.#file.seekSync(position, Deno.SeekMode.Start);
+    let length = 0;
+    while (this.#open && length < bytes.length) {
+      const count = await this.#file.read(bytes.subarray(length));
+      if (count === null) break;
+      length += count;
     }
-  }
-
-  #readSome(bytes: Uint8Array, position: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#fs.read(
-        this.#fd,
-        bytes,
-        0,
-        bytes.length,
-        position,
-        (error, count) => error ? reject(error) : resolve(count),
-      );
-    });
+    return length;
   }
 
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#closeIfUnused();
-  }
-
-  #closeIfUnused(): void {
-    if (!this.#open && this.#reading === 0) this.#fs.closeSync(this.#fd);
+    this.#file.close();
   }
 }
