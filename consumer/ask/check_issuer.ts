@@ -13,7 +13,6 @@ import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import { endingAt } from "../follow/back_off.ts";
-import { MAX_TIMEOUT_MS } from "../fetch/network_budget.ts";
 import { KnownIssuer } from "../follow/known_issuers.ts";
 import { observeIssuer, refreshIssuer } from "../follow/observe.ts";
 import { PinKeeper } from "../memory/keeper.ts";
@@ -149,7 +148,7 @@ async function observeOnce(
       },
       waiting: {
         now: () => now,
-        limits: { maxWaiting: 1, maxWaitMs: MAX_TIMEOUT_MS },
+        limits: { maxWaiting: 1, maxWaitMs: Infinity },
       },
     },
   );

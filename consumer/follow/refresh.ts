@@ -138,6 +138,7 @@ async function readOnce(
   const proofs = new IssuerProofs({ ...location, reader: documents });
   let sawOtherBytes = false;
   const onMetadata = (metadata: SigMetadata) => {
+    if (location.reader.kind === "local") return;
     const isSame = copy !== undefined && isCopyOf(copy, metadata);
     documents.sendFeed(metadata.events_uri, {
       maxBytes: limits.maxFeedBytes,
