@@ -1,6 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { issuerTest as test } from "../testdata/workspace.ts";
+import { issuerTest as test, terminal } from "../testdata/workspace.ts";
 import type { Workspace } from "../testdata/workspace.ts";
+
+// promise: `sig recover` is refused before it writes anything, and its rehearsal
+//   changes nothing.
 
 const CREATE = "recovery create --dir $D/acme --out $D/recovery-1.jwk";
 const RECOVER =
@@ -197,4 +200,49 @@ test("a drill shows what four readers say, and changes nothing", async (of) => {
   });
   assertEquals(await of.snapshot(), before);
   await of.refused(drill.replace("recovery-1", "other"), "source_not_found");
+});
+
+test("on a terminal, recover asks for the last good event and before it publishes", async (of) => {
+  await of.ok(CREATE);
+  const good = await steal(of);
+  const interactive = RECOVER.replace(" --yes", "");
+  /** Answers whether an event is the operator's, and whether to publish. */
+  const answering = (isOwn: (sequence: number) => boolean, publishes = true) =>
+    terminal((question) => {
+      const [, sequence] = /^Is this event yours\? (\d+) /.exec(question) ?? [];
+      return sequence === undefined ? publishes : isOwn(Number(sequence));
+    });
+  const before = await of.snapshot();
+  const declined = answering((sequence) => sequence <= good, false);
+  await of.says(`${interactive} --stolen orgsign-1`, {
+    ...{ ...declined, code: 2, err: "confirmation_required" },
+    out: `key orgsign-1 ends after event ${good} (compromised)`,
+  });
+  assertEquals(await of.snapshot(), before);
+  const asked = declined.asked.map((text) => text.split(" (")[0]!);
+  assertEquals(asked, [
+    `Is this event yours? ${good + 2} revoke ${ALICE} other`,
+    `Is this event yours? ${good + 1} upsert ${MALLORY} employee deploy`,
+    `Is this event yours? ${good} revoke did:web:bob.example contract_ended`,
+    "Publish this statement? It can't be taken back",
+  ]);
+  // None of the events is the operator's: all are void.
+  const nothing = answering(() => false, false);
+  await of.says(`${interactive} --stolen orgsign-1 --confirm-losses 1`, {
+    ...{ ...nothing, code: 2 },
+    out: "key orgsign-1 ends after event 0 (compromised)",
+  });
+  assertEquals(await of.snapshot(), before);
+  await of.says(
+    `${interactive} --stolen orgsign-1`,
+    answering((sequence) => sequence <= good),
+  );
+  await of.says(`${MAY} ${MALLORY}`, { code: 1, out: "no_relationship" });
+  // A repetition only asks whether to complete it.
+  const again = answering(() => false);
+  await of.says(`${interactive} --stolen orgsign-1=${good}`, {
+    ...again,
+    out: "0 corrective events",
+  });
+  assertEquals(again.asked, ["Complete the interrupted recovery?"]);
 });

@@ -6,6 +6,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { FEED, inWorkspace, type Workspace } from "../testdata/workspace.ts";
 
+// promise: A mistake in a list of people is named before anything changes.
+
 const HEADER = "person,name,subject,type,roles,valid_from,valid_until,title\n";
 const key = (n: number, letter = "a") => `did:web:p${n}${letter}.example`;
 

@@ -11,6 +11,9 @@ import { fetchedKeys, findContradiction, signingKeys } from "./compare.ts";
 import { introducedKeys, pinnedRecovery } from "./compare_recovery.ts";
 import type { PinnedRecovery, RememberedPin, Thumbprints } from "./pin.ts";
 
+// promise: A remembered recovery key can't be withdrawn or replaced, and its
+//   next statement introduces keys.
+
 interface PinOfCase {
   readonly recovery?: PinnedRecovery | null;
   readonly keys: Thumbprints;

@@ -12,6 +12,9 @@ import {
 import { createMemoryStore } from "@sig/issuer";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 
+// promise: A person stands for one key only if it is the only effective one; a
+//   revoked key is never chosen.
+
 const [A, B, C] = ["a", "b", "c"].map((name) => `did:web:${name}.example`) as [
   string,
   string,

@@ -1,12 +1,21 @@
 /** Test vectors of recovery, made by an independent implementation. @module */
 
 import { isSigError, SigError } from "@sig/core";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 import { generateSigningKey, importSigningKey } from "../keys/signing_key.ts";
 import { readRecovery } from "./recovery.ts";
 import { signStatement } from "./sign_statement.ts";
 import { commitmentTo, type StatementClaims } from "./statement.ts";
+
+// promise: Every fault of a recovery key's statement is refused with its number,
+//   before any answer.
 
 interface StatementFile {
   readonly issuer: string;
@@ -37,6 +46,16 @@ vectorTest(
             "Cannot use recovery: ",
           );
           assertEquals(error.code, "invalid_recovery");
+          // A fault of a statement names it, any other one its member.
+          const { pointer, statement } = error.context;
+          const [, index] = /^\/recovery\/statements\/(\d+)(?:\/\w+)?$/.exec(
+            String(pointer),
+          ) ?? [];
+          const number = index === undefined ? undefined : Number(index) + 1;
+          assertEquals(statement, number);
+          if (number !== undefined) {
+            assertStringIncludes(error.message, `: statement ${number}: `);
+          } else assertMatch(String(pointer), /^\/recovery(?:\/[a-z]+)?$/);
           return;
         }
         const { ended, keys } = await readRecovery(recovery, issuer);
