@@ -67,6 +67,7 @@ import {
   planRecovery,
   type RecoveryPlan,
   type RecoveryRequest,
+  requireSameEnds,
   requireSameKey,
 } from "./recovery/plan_recovery.ts";
 import { firstCommitment, writeRecovery } from "./recovery/write_recovery.ts";
@@ -552,6 +553,7 @@ export class Issuer implements AsyncDisposable {
         async (feed, { head }) =>
           await this.#planRecovery(documents, feed, head!.bytes, request),
       );
+      requireSameEnds(plan, request);
       const { kid } = plan;
       let statement = plan.isPublished ? member!.statements.at(-1)! : "";
       const publish = async ({ publicJwk: { x } }: SigningKey) => {

@@ -14,6 +14,7 @@ import {
   type SigningKey,
   type VerificationKey,
 } from "@sig/jose/keys";
+import { findSignerFault } from "@sig/jose/recovery";
 import {
   buildPublicJwk,
   buildVerificationMethod,
@@ -82,6 +83,14 @@ export async function addSigningKey(
   const picked = await pickKey(options, documents, kept, store);
   const key = await toSigningKey(picked, kid);
   const { x } = key.publicJwk;
+  const fault = documents.recovery && findSignerFault(documents.recovery, x);
+  if (fault !== undefined) {
+    throw new SigError("invalid_key", {
+      action: `add key ${quote(kid)}`,
+      reason: fault,
+      context: { kid, hint: "Nothing was changed. Make another key." },
+    });
+  }
   const keptX = kept && ("sign" in kept ? kept.publicJwk : kept).x;
   for (const other of [authorized?.get(kid), keptX]) {
     if (other !== undefined && other !== x) throw isAnother(kid);
@@ -123,7 +132,7 @@ function refuseTaken(
   const isSkipped = !isUsable &&
     entriesOf(documents.jwks, "keys").some((entry) => entry.kid === kid);
   if (isSkipped || (isKept && isAuthorized(documents, kid))) {
-    throw exists(kid, "a key of this kid is published already");
+    throw kidExists(kid, "a key of this kid is published already");
   }
 }
 
@@ -137,7 +146,7 @@ async function pickKey(
   if (key !== undefined) return key;
   if (kept !== undefined) return kept;
   if (documents.keys.keys.has(kid)) {
-    throw exists(kid, "it is published, and its private part is not here");
+    throw kidExists(kid, "it is published, and its private part is not here");
   }
   if (store === undefined) {
     throw new TypeError(
@@ -186,10 +195,11 @@ function entriesOf(document: OpenObject, name: string): readonly OpenObject[] {
 }
 
 function isAnother(kid: string): SigError {
-  return exists(kid, "this kid stands for another key");
+  return kidExists(kid, "this kid stands for another key");
 }
 
-function exists(kid: string, why: string): SigError {
+/** Creates the error of a kid that another key has. */
+export function kidExists(kid: string, why: string): SigError {
   return new SigError(
     "kid_exists",
     {

@@ -246,6 +246,9 @@ export async function stolenKeys(
   const stolen = new Map<string, number>();
   for (const text of call.flags.stolen) {
     const [, kid = text, digits] = /^(.+)=(\d+)$/.exec(text) ?? [];
+    if (stolen.has(kid)) {
+      throw usageError(`--stolen names ${kid} twice`, { flag: "--stolen" });
+    }
     if (digits !== undefined) {
       stolen.set(kid, Number(digits));
       continue;

@@ -125,6 +125,7 @@ test("a recovery that is refused changes nothing", async (of) => {
   await of.copy("acme", "published");
   await steal(of);
   await of.copy("acme", "longer");
+  await of.copy("keys/acme.example/orgsign-1.jwk", "signer.jwk");
   const before = await snapshot();
   const refusals: [string, string][] = [
     [
@@ -134,6 +135,16 @@ test("a recovery that is refused changes nothing", async (of) => {
     [`${RECOVER} --stolen orgsign-1=99`, "invalid_request"],
     [`${RECOVER} --stolen orgsign-7=1`, "invalid_request"],
     [`${RECOVER} --stolen orgsign-1`, "invalid_request"],
+    [
+      `${RECOVER} --stolen orgsign-1=${last} --stolen orgsign-1=${last}`,
+      "--stolen names orgsign-1 twice",
+    ],
+    [`${RECOVER} --lost orgsign-1 --kid orgsign-1`, "kid_exists"],
+    [`${RECOVER} --lost orgsign-1 --kid ../x`, "invalid_identifier"],
+    [
+      `recover --dir $D/acme --recovery-key $D/recovery-1.jwk --next-public $D/signer.jwk --yes --stolen orgsign-1=${last}`,
+      'the next recovery key is the signing key "orgsign-1"',
+    ],
     [RECOVER, "invalid_request"],
     [
       `recover --dir $D/acme --recovery-key $D/recovery-1.jwk --next $D/recovery-1.jwk --yes --stolen orgsign-1=${last}`,
@@ -156,6 +167,76 @@ test("a recovery that is refused changes nothing", async (of) => {
     await of.refused(words.replace("./longer", "$D/longer"), code);
   }
   assertEquals(await snapshot(), before);
+});
+
+test("a used recovery key completes its statement, and signs no other one", async (of) => {
+  await of.ok(CREATE);
+  const last = (await of.events()).length;
+  const repeated = `${RECOVER} --stolen orgsign-1=${last}`;
+  await of.ok(repeated);
+  await of.says(repeated, { out: "Published statement 1: 0 events void" });
+  const refusals = [
+    ["--stolen orgsign-1=0", `ends it after event ${last} (compromised)`],
+    ["--lost orgsign-1", `ends it after event ${last} (compromised)`],
+    ["--lost orgsign-2", "does not end it"],
+  ];
+  const before = await of.snapshot();
+  for (const [flags, why] of refusals) {
+    await of.says(`${RECOVER} ${flags}`, {
+      ...{ code: 2, out: "key orgsign-1 ends" },
+      err: `statement 1, which is published, ${why}`,
+    });
+  }
+  assertEquals(await of.snapshot(), before);
+});
+
+test("no command makes a recovery key or a key that ended a signing key", async (of) => {
+  await of.copy("keys/acme.example/orgsign-1.jwk", "stolen.jwk");
+  await of.ok("recovery create --dir $D/acme --out $D/recovery-1.jwk");
+  const rotate = "rotate-key --dir $D/acme --kid orgsign-9 --key";
+  const isRecovery = "it is a recovery key of the issuer";
+  await of.refused(`${rotate} $D/recovery-1.jwk`, isRecovery);
+  await of.ok(`${RECOVER} --lost orgsign-1`);
+  await of.refused(`${rotate} $D/recovery-2.jwk`, ["invalid_key", isRecovery]);
+  await of.edit("stolen.jwk", (key) => delete key.kid);
+  await of.refused(`${rotate} $D/stolen.jwk`, [
+    ...["invalid_key", "the issuer's recovery key ended it"],
+  ]);
+});
+
+test("a key that the thief added must be named", async (of) => {
+  await of.ok(CREATE);
+  const good = (await of.events()).length;
+  await of.copy("keys", "stolen");
+  const asThief = { env: { SIG_KEYS_DIR: of.path("stolen") } };
+  await of.ok("rotate-key --dir $D/acme --kid evil-2", asThief);
+  await of.ok(
+    `upsert --dir $D/acme --subject ${MALLORY} --type employee --role deploy`,
+    asThief,
+  );
+  const stolen = `${RECOVER} --stolen orgsign-1=${good}`;
+  await of.refused(stolen, [
+    `key "evil-2" signed event ${good + 1}, after the theft`,
+    "--stolen with sequence 0",
+  ]);
+  await of.ok(`${stolen} --stolen evil-2=0`);
+  await of.says(`${MAY} ${MALLORY}`, { code: 1, out: "no_relationship" });
+});
+
+test("a directory without its last statements signs no other one", async (of) => {
+  await of.ok(CREATE);
+  await of.copy("acme", "backup");
+  await of.ok(`${RECOVER} --lost orgsign-1`);
+  const again = RECOVER.replace("/acme", "/backup").replace("y-2", "y-3");
+  const upsert =
+    "upsert --dir $D/backup --type other --subject did:web:x.example";
+  const behind =
+    "the published sig.json has 1 statement of recovery keys, and the one in the directory 0";
+  for (const words of [`${again} --lost orgsign-1`, upsert]) {
+    const against = `${words} --against $D/acme`;
+    await of.refused(against, ["recovery_contradicted", behind]);
+  }
+  await of.refused("restore --dir $D/backup --from $D/acme", behind);
 });
 
 test("recovery keys may be encrypted, and a void event may be appended again", async (of) => {

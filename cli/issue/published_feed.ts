@@ -1,11 +1,12 @@
 /** Fetches the published feed of an issuer. @module */
 
-import { openSource, verifyFeed } from "@sig/consumer";
+import { type LoadedIssuer, openSource, verifyFeed } from "@sig/consumer";
 import { loadIssuer } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
 import type { Call } from "../command_line/command.ts";
 import { withSource } from "../ask/source_flags.ts";
+import { counted } from "../output/write.ts";
 import type { IssuerValues } from "./flags.ts";
 
 /**
@@ -20,19 +21,21 @@ export async function readPublishedFeed(
   source: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const directory = { kind: "directory", path: call.flags.dir } as const;
-  const { issuer: expected } = await loadIssuer(openSource(directory));
+  const own = await loadIssuer(openSource(directory));
   return await withSource(call, source, async (location, options) => {
-    const { issuer, keys, metadata, openFeed } = await loadIssuer(location);
-    if (issuer !== expected) {
+    const published = await loadIssuer(location);
+    const { issuer, keys, metadata, openFeed } = published;
+    if (issuer !== own.issuer) {
       throw new SigError(
         "issuer_mismatch",
         {
           action: "compare feeds",
           reason: "the source is of another issuer than the directory",
-          context: { expected, found: issuer },
+          context: { expected: own.issuer, found: issuer },
         },
       );
     }
+    requireStatements(own, published);
     const { document } = await openFeed();
     const chunks: Uint8Array[] = [];
     let events = 0;
@@ -61,5 +64,30 @@ export async function readPublishedFeed(
       await document.cancel();
     }
     return joinBytes(chunks);
+  });
+}
+
+/**
+ * Refuses a directory without the last statements of its own recovery keys,
+ * such as an old backup: another statement of the same number would split
+ * readers for good. A statement needs the recovery key, so that the published
+ * ones are the issuer's.
+ */
+function requireStatements(own: LoadedIssuer, published: LoadedIssuer): void {
+  const here = own.recovery?.member;
+  const there = published.recovery?.member;
+  const isContinued = here?.commitment === there?.commitment &&
+    here?.statements.every((text, i) => text === there?.statements[i]);
+  const [known, found] = [here, there].map((m) => m?.statements.length ?? 0);
+  if (!isContinued || known === found) return;
+  throw new SigError("recovery_contradicted", {
+    action: "compare feeds",
+    reason: `the published sig.json has ${
+      counted(found!, "statement")
+    } of recovery keys, and the one in the directory ${known}`,
+    context: {
+      hint:
+        "Nothing was written. Copy the published sig.json, jwks.json and did.json into the directory first.",
+    },
   });
 }

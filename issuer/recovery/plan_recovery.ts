@@ -31,6 +31,8 @@ import type { EventDraft } from "../append/draft.ts";
 import { verifyEvent } from "../append/verify_feed.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
 import { authorizedKeys } from "../documents/signing_key.ts";
+import { requireKid } from "../keys/key_store.ts";
+import { kidExists } from "../rotate_key.ts";
 
 /** What the operator wants to recover from. */
 export interface RecoveryRequest {
@@ -152,7 +154,13 @@ export async function planRecovery(
   const ended = isPublished
     ? [...recovery.ended.values()]
     : endedKeys(documents, events, request, held);
-  if (!isPublished) requireNext(recovery, request, claims.n);
+  if (!isPublished) {
+    requireNext(recovery, documents, request, claims.n);
+    requireKid(kid);
+    if (documents.keys.keys.has(kid)) {
+      throw kidExists(kid, "a key of this kid is published already");
+    }
+  }
   const ends = new Map<string, number>();
   for (const each of [...recovery.ended.values(), ...ended]) {
     ends.set(
@@ -200,6 +208,7 @@ function nextKid({ keys }: IssuerDocuments): string {
 
 function requireNext(
   { statements, next }: Recovery,
+  { keys }: IssuerDocuments,
   request: RecoveryRequest,
   n: number,
 ): void {
@@ -207,6 +216,14 @@ function requireNext(
     throw refused(`it has ${MAX_STATEMENTS} statements already`);
   }
   const commitment = commitmentTo(request.next);
+  const signer = [...keys.keys].find(([, { jwk }]) => jwk.x === request.next);
+  if (signer !== undefined) {
+    throw new SigError("invalid_key", {
+      action: "recover",
+      reason: `the next recovery key is the signing key ${quote(signer[0])}`,
+      context: { hint: "Nothing was changed. Name another file." },
+    });
+  }
   const isUsed = commitment === next ||
     commitmentTo(request.recoveryKey.publicJwk.x) === commitment ||
     statements.some(({ key }) => commitmentTo(key) === commitment);
@@ -224,7 +241,8 @@ function requireNext(
 /**
  * Returns the keys that end. A key that the operator names no end for, and
  * whose private part is not here, ends after its last event: an attacker may
- * have added it, and the statement must name every key of the documents.
+ * have added it, and the statement must name every key of the documents. If it
+ * signed an event after the theft, the operator must name it.
  */
 function endedKeys(
   documents: IssuerDocuments,
@@ -251,6 +269,7 @@ function endedKeys(
       throw refused(`key ${quote(kid)} ended at sequence ${end} already`);
     }
   }
+  const theft = Math.min(...stolen.values());
   const xOf = (kid: string) => keys.keys.get(kid)!.jwk.x;
   const ended: EndedKey[] = [];
   for (const kid of keys.keys.keys()) {
@@ -266,10 +285,45 @@ function endedKeys(
     } else if (keys.endOf(kid) === undefined && !held.includes(kid)) {
       const last = events.findLast((each) => each.kid === kid);
       const last_sequence = last?.event.sequence ?? 0;
+      if (last_sequence > theft) {
+        throw refused(
+          `key ${
+            quote(kid)
+          } signed event ${last_sequence}, after the theft, and its private part is not here`,
+          "Nothing was changed. If the thief added it: --stolen with sequence 0. If it is yours: --lost.",
+        );
+      }
       ended.push({ kid, x, last_sequence, reason: "retired" });
     }
   }
   return ended;
+}
+
+/**
+ * Requires that a published statement ends the keys as the request does: a
+ * recovery key signs one statement only.
+ *
+ * @throws {SigError} `invalid_request`.
+ */
+export function requireSameEnds(
+  { claims, isPublished }: RecoveryPlan,
+  { lost = [], stolen = new Map() }: RecoveryRequest,
+): void {
+  if (!isPublished) return;
+  for (const kid of [...stolen.keys(), ...lost]) {
+    const end = claims.ended.find((each) => each.kid === kid);
+    const isSame = stolen.has(kid)
+      ? end?.last_sequence === stolen.get(kid)
+      : end?.reason === "lost";
+    if (isSame) continue;
+    const found = end === undefined
+      ? "does not end it"
+      : `ends it after event ${end.last_sequence} (${end.reason})`;
+    throw refused(
+      `key ${quote(kid)}: statement ${claims.n}, which is published, ${found}`,
+      "Nothing was changed. Repeat the former command, or use the next recovery key.",
+    );
+  }
 }
 
 /**

@@ -8,7 +8,6 @@
 import { SigError } from "@sig/core";
 import { isObject, isString, quote } from "@sig/core/internal";
 import type { KeyResolver } from "../keys/key_resolver.ts";
-
 import {
   commitmentTo,
   decodeHash,
@@ -147,6 +146,24 @@ function endKeys(
       throw fault(`key ${quote(kid)} has ended`, "keys");
     }
   }
+}
+
+/**
+ * Returns why a key can't become a signing key of an issuer: its recovery key
+ * ended it, or it is a recovery key itself. Undefined if it can.
+ *
+ * @param x The public key in base64url.
+ */
+export function findSignerFault(
+  { ended, member, statements }: Recovery,
+  x: string,
+): string | undefined {
+  const commitments = [member.commitment, ...statements.map((s) => s.next)];
+  if (commitments.includes(commitmentTo(x))) {
+    return "it is a recovery key of the issuer";
+  }
+  const isEnded = [...ended.values()].some((key) => key.x === x);
+  return isEnded ? "the issuer's recovery key ended it" : undefined;
 }
 
 /**
