@@ -25,6 +25,7 @@ import type { FeedWriter } from "./store/feed_store.ts";
 import {
   type KeptKey,
   type KeyStore,
+  kidExists,
   requireKid,
   toSigningKey,
 } from "./keys/key_store.ts";
@@ -196,16 +197,4 @@ function entriesOf(document: OpenObject, name: string): readonly OpenObject[] {
 
 function isAnother(kid: string): SigError {
   return kidExists(kid, "this kid stands for another key");
-}
-
-/** Creates the error of a kid that another key has. */
-export function kidExists(kid: string, why: string): SigError {
-  return new SigError(
-    "kid_exists",
-    {
-      action: `add key ${quote(kid)}`,
-      reason: why,
-      context: { kid, hint: "Choose another kid." },
-    },
-  );
 }

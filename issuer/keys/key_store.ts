@@ -94,6 +94,18 @@ export function requireKid(kid: string): void {
   );
 }
 
+/** Creates the error of a kid that another key has. */
+export function kidExists(kid: string, why: string): SigError {
+  return new SigError(
+    "kid_exists",
+    {
+      action: `add key ${quote(kid)}`,
+      reason: why,
+      context: { kid, hint: "Choose another kid." },
+    },
+  );
+}
+
 /** Refuses a host that could leave the key store (`invalid_identifier`). */
 export function requireHost(host: string): void {
   if (HOST.test(host) && !host.includes("..")) return;

@@ -31,8 +31,7 @@ import type { EventDraft } from "../append/draft.ts";
 import { verifyEvent } from "../append/verify_feed.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
 import { authorizedKeys } from "../documents/signing_key.ts";
-import { requireKid } from "../keys/key_store.ts";
-import { kidExists } from "../rotate_key.ts";
+import { kidExists, requireKid } from "../keys/key_store.ts";
 
 /** What the operator wants to recover from. */
 export interface RecoveryRequest {
