@@ -147,7 +147,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         }
       });
     },
-    observe,
+    observe: (issuer, asked) => observe(issuer, asked),
     state: async (issuer, asked) =>
       (await observe(issuer, asked)).verified.state,
     check: async (issuer, question, asked) =>
@@ -183,26 +183,16 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   }
 
   async function observe(
-    issuer: string | IssuerName,
+    name: string | IssuerName,
     asked: ObserveOptions = {},
+    bounds: Bounds = readBounds(asked, own),
   ): Promise<ObservedIssuer> {
-    const bounds = readBounds(asked, own);
-    return await observed(issuers.find(issuer), asked, bounds);
-  }
-
-  async function observed(
-    issuer: KnownIssuer,
-    asked: ObserveOptions,
-    bounds: Bounds,
-  ): Promise<ObservedIssuer> {
-    asked.signal?.throwIfAborted();
+    const issuer = issuers.find(name);
+    const { waitFor, refresh, signal } = asked;
+    signal?.throwIfAborted();
     const at = now();
-    const { waitFor, refresh } = asked;
-    const { signal } = asked;
-    const observing = {
-      ...options,
-      ...{ workers, bounds, at, waitFor, refresh, signal },
-    };
+    const given = { workers, bounds, at, waitFor, refresh, signal };
+    const observing = { ...options, ...given };
     // Usually the state is known, which avoids a promise.
     const observation = observeKnown(issuer, asked, observing) ??
       await observeIssuer(issuer, asked, observing);
@@ -238,11 +228,10 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     { waitFor, refresh }: AskOptions = {},
   ): Promise<AskedAnswer> {
     const { asked, bounds } = readQuestion(question);
-    const issuer = issuers.find(text);
     const { subject, asOf, at = null } = asked;
     const { signal } = question;
     const part = { subjects: [subject], asOf, at, waitFor, refresh, signal };
-    const observation = await observed(issuer, part, bounds);
+    const observation = await observe(text, part, bounds);
     const { verified, freshness, continuity } = observation;
     const basis = { now: now(), freshness, continuity };
     const answer = yieldToEventLoop === undefined

@@ -4,7 +4,11 @@
  *
  * @module
  */
-export { allowedSeconds, type SecondsRange } from "./ask/allowed_seconds.ts";
+export {
+  allowedSeconds,
+  nextChangeMs,
+  type SecondsRange,
+} from "./ask/allowed_seconds.ts";
 export type { AnswerLimits } from "./ask/answer.ts";
 export { checkSteps, type CheckStepsOptions } from "./ask/check.ts";
 export {

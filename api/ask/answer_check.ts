@@ -65,7 +65,7 @@ export function forRequest<T extends Sources>(
 }
 
 /** The state that questions are answered from. */
-interface Grounds {
+export interface Grounds {
   /** The verified issuer. */
   readonly verified: VerifiedIssuer;
   /** The clock, and the freshness and continuity of its state. */

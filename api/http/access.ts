@@ -65,12 +65,12 @@ export function requireHost(
     if (name === undefined) return false;
     return known!.has(name) || known!.has(`${name}:${port ?? "80"}`);
   };
-  // Most requests name the same host as the previous one.
-  let lastAllowed: string | undefined;
+  // Most requests name the same host and path as the previous one.
+  let last: { readonly url: string; readonly host: string | null } | undefined;
   return (request) => {
-    const { host } = splitUrl(request.url);
-    const named = request.headers.get("host") ?? host;
-    if (host === lastAllowed && named === host) return;
+    const { url } = request;
+    const host = request.headers.get("host");
+    if (url === last?.url && host === last.host) return;
     const hosts = hostsOf(request);
     if (hosts === undefined) {
       throw new SigError(
@@ -95,7 +95,7 @@ export function requireHost(
         },
       );
     }
-    lastAllowed = host;
+    last = { url, host };
   };
 }
 

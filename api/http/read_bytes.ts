@@ -53,7 +53,12 @@ export async function readBytes(
   const length = /^\d{1,15}$/.test(announced) ? Number(announced) : undefined;
   if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
   if (length !== undefined && length <= SMALL_BYTES) {
-    const bytes = await readSmall(request, budget);
+    // This is much faster than a stream, so `body` is not accessed. It can't be
+    // cancelled, but at most the announced length is still to arrive.
+    const reading = request.bytes();
+    // It mostly arrives with its headers, and a timer would cost more.
+    const bytes = await ifReady(reading) ??
+      await budget.receive(() => inTime(reading, budget));
     // HTTP servers enforce the length; this is a second check.
     if (bytes.length > maxBytes) throw tooLarge(maxBytes);
     return bytes;
@@ -65,22 +70,13 @@ export async function readBytes(
   );
 }
 
-/**
- * Reads a small body. This is much faster than a stream, so `body` is not
- * accessed. It can't be cancelled, but at most the announced length is still to
- * arrive.
- */
-async function readSmall(
-  request: Request,
+async function inTime(
+  reading: Promise<Uint8Array>,
   budget: RequestBudget,
 ): Promise<Uint8Array> {
-  const reading = request.bytes();
-  // A small body mostly arrives with its headers, and a timer would cost more.
-  return await ifReady(reading) ?? await budget.receive(async () => {
-    const timeout = deadline(budget);
-    return await Promise.race([mapDisconnect(reading), timeout.promise])
-      .finally(timeout.clear);
-  });
+  const timeout = deadline(budget);
+  return await Promise.race([mapDisconnect(reading), timeout.promise])
+    .finally(timeout.clear);
 }
 
 /** Rejects at the body timeout, unless cleared before. */

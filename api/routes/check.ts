@@ -1,14 +1,23 @@
 /** `POST /v1/check` (docs/reference/http.md). @module */
 
 import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
-import { answerCheck, forRequest, type Sources } from "../ask/answer_check.ts";
+import {
+  answerOn,
+  forRequest,
+  groundsOf,
+  type Sources,
+} from "../ask/answer_check.ts";
+import {
+  keepAnswer,
+  RecentQuestions,
+  repeatAnswer,
+} from "../ask/recent_questions.ts";
 import {
   MAX_FEED_BODY_BYTES,
   parseJsonBody,
   problemOf,
   readJson,
   readJsonBytes,
-  type RequestBudget,
   send,
   sendJson,
   type ServiceEnv,
@@ -18,7 +27,6 @@ import { BATCH_EXAMPLES, CHECK_EXAMPLES } from "../openapi/examples.ts";
 import { CHECK_ANSWER, CHECK_RESULTS } from "../schemas/answers.ts";
 import {
   type CheckBatch,
-  type CheckRequest,
   readCheck,
   type RequestSchemas,
 } from "../schemas/question.ts";
@@ -36,7 +44,7 @@ export function createCheckRoutes(
   sources: Sources,
   schemas: RequestSchemas,
 ): readonly Operation[] {
-  const readQuestion = createReader(schemas);
+  const recent = new RecentQuestions();
   const answerAll = async (c: Context<ServiceEnv>, { checks }: CheckBatch) => {
     const budget = c.get("budget");
     const results = await answerBatch(checks, {
@@ -67,12 +75,25 @@ export function createCheckRoutes(
     examples: CHECK_EXAMPLES,
     codes: CODES,
     async handle(c) {
+      const budget = c.get("budget");
       const bytes = await readJsonBytes(c, MAX_FEED_BODY_BYTES);
-      const request = await readQuestion(bytes, c.get("budget").capacity);
+      const key = recent.keyOf(bytes);
+      const known = recent.find(key);
+      const request = known?.request ??
+        readCheck(schemas, await parseJsonBody(bytes, budget.capacity));
+      if (known === undefined) recent.keep(key, request);
       // A batch in the older form, without a separate route.
       if ("checks" in request) return await answerAll(c, request);
-      const context = forRequest(sources, c.get("budget"));
-      const answer = await answerCheck(request, context);
+      const context = forRequest(sources, budget);
+      const grounds = await groundsOf([request], context);
+      const repeated = known && repeatAnswer(known, grounds);
+      if (repeated !== undefined) {
+        const { freshness = null } = grounds.basis;
+        sources.decided?.({ ...known!.last!.answer, freshness });
+        return send(c, repeated, "application/json");
+      }
+      const answer = await answerOn(grounds, request, context);
+      if (known !== undefined) keepAnswer(known, request, grounds, answer);
       sources.decided?.(answer);
       return sendJson(c, answer);
     },
@@ -96,30 +117,4 @@ export function createCheckRoutes(
       return await answerAll(c, readAs(schemas.batchOfUnread, body));
     },
   }];
-}
-
-/** Maximum size in bytes of a cached question, and how many are cached. */
-const MAX_RECENT_BYTES = 1024;
-const MAX_RECENT = 1000;
-
-/**
- * Creates a parser that caches questions: most clients send the same few
- * questions again and again. Answers are never cached.
- */
-function createReader(schemas: RequestSchemas) {
-  const recentQuestions = new Map<string, CheckRequest | CheckBatch>();
-  return async (
-    bytes: Uint8Array,
-    shared: RequestBudget["capacity"],
-  ): Promise<CheckRequest | CheckBatch> => {
-    const isShort = bytes.length <= MAX_RECENT_BYTES;
-    // Unique for these bytes, and faster to create than decoded UTF-8.
-    const key = isShort ? bytes.toBase64() : "";
-    const recent = recentQuestions.get(key);
-    if (recent !== undefined) return recent;
-    const request = readCheck(schemas, await parseJsonBody(bytes, shared));
-    if (recentQuestions.size >= MAX_RECENT) recentQuestions.clear();
-    if (isShort) recentQuestions.set(key, request);
-    return request;
-  };
 }

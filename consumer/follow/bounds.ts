@@ -163,12 +163,12 @@ export function readBounds(
  * count; `evaluated_at` - `observed_at` includes it.
  */
 export function freshnessOf(
-  { observedAt, isStale }: Observation,
+  { observedAt, observedText, isStale }: Observation,
   askedAt: Date,
   maxAgeMs: number,
 ): Freshness {
   return {
-    observed_at: formatInstant(instantOf(observedAt)),
+    observed_at: observedText,
     age_seconds: Math.max(
       0,
       Math.floor((askedAt.getTime() - observedAt.getTime()) / 1000),

@@ -216,6 +216,7 @@ async function foundFeed(
           .reduce((a, b) => a + b, 0),
       observation: {
         observedAt: now,
+        observedText: timeOf(now),
         continuity: pin === undefined ? "first_seen" : "consistent",
         verified: {
           issuer: loaded.issuer,

@@ -38,13 +38,14 @@ import {
   provableQuestion,
   readByProof,
 } from "./read_by_proof.ts";
-import type {
-  Copy,
-  FollowedIssuer,
-  Found,
-  Observation,
-  Part,
-  RefreshOptions,
+import {
+  type Copy,
+  type FollowedIssuer,
+  type Found,
+  type Observation,
+  type Part,
+  type RefreshOptions,
+  timeOf,
 } from "./reading.ts";
 import { readFeed } from "./refresh.ts";
 import { waitAtMost } from "./shared_refresh.ts";
@@ -415,7 +416,8 @@ async function observeMirrored(
   const { found, mirror } = await readFeed(location, start, options);
   mirror?.close();
   if (found.kind !== "feed" || !isCurrent(pin, found.copy)) return undefined;
-  const observation = { ...found.copy.observation, observedAt };
+  const observedText = timeOf(observedAt);
+  const observation = { ...found.copy.observation, observedAt, observedText };
   const copy = { ...found.copy, observedAt, observation };
   if (issuer.keepOnly === undefined) issuer.copy = copy;
   return stateOf([copy], issuer, pin, asked);

@@ -89,9 +89,11 @@ export function provableQuestion(
   if (unknownEvents === "ignore" || unmatchedRevoke === "reject") {
     return undefined;
   }
-  const [subject, other] = new Set(subjects);
+  const subject = subjects?.[0];
   const isPast = at !== null;
-  if (subject === undefined || other !== undefined) return undefined;
+  if (
+    subject === undefined || subjects!.some((other) => other !== subject)
+  ) return undefined;
   return asOf === undefined || typeof asOf === "number" && at
     ? { subject, asOf, isPast }
     : undefined;
@@ -253,6 +255,7 @@ async function prove(
     heldBytes: 1024 + 2 * ownBytes,
     observation: {
       observedAt: now,
+      observedText: timeOf(now),
       continuity: pin === undefined ? "first_seen" : "consistent",
       verified: verifiedBy(loaded, checkpoint, replay, tail),
     },

@@ -39,6 +39,8 @@ import type { IssuerProofs } from "./issuer_proofs.ts";
 export interface Observation {
   readonly verified: VerifiedIssuer;
   readonly observedAt: Date;
+  /** The same as RFC 3339 UTC, as answers show it. */
+  readonly observedText: string;
   readonly continuity: Continuity;
   /** Whether it answers only because the issuer can't be reached. */
   readonly isStale?: boolean | undefined;

@@ -86,6 +86,36 @@ function* inForce(
   if (state.valid_from !== null) yield { state, until };
 }
 
+/** Maximum number of versions that {@linkcode nextChangeMs} looks at. */
+const MAX_VERSIONS = 100;
+
+/**
+ * Returns when an answer about the present may change without a further event,
+ * in milliseconds since 1970 (exclusive): one of the subject's relationships
+ * begins or ends. Returns `now` if the subject has more than 100 versions.
+ */
+export function nextChangeMs(
+  { history }: FeedState,
+  subject: string,
+  now: Date,
+): number {
+  const nowMs = now.getTime();
+  let next = Infinity;
+  let count = 0;
+  for (const id of history.relationshipsOf(subject)) {
+    for (const { state } of history.versions.get(id)!) {
+      if (++count > MAX_VERSIONS) return nowMs;
+      for (const text of [state.valid_from, state.valid_until]) {
+        if (text === null) continue;
+        const { seconds, nanoseconds } = validInstant(text);
+        const ms = seconds * 1000 + nanoseconds / 1_000_000;
+        if (ms >= nowMs && ms < next) next = ms;
+      }
+    }
+  }
+  return next;
+}
+
 /** Returns the later (sign 1) or earlier (sign -1) of two optional bounds. */
 function stricterBound(
   sign: 1 | -1,

@@ -156,10 +156,13 @@ export function formatInstant({ seconds, nanoseconds }: Instant): string {
   if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
   }
+  const ms = Math.trunc(nanoseconds / 1_000_000);
+  const text = new Date(seconds * 1000 + ms).toISOString();
+  // Usually milliseconds, which `Date` spells, but with three digits.
+  if (ms % 10 !== 0 && ms * 1_000_000 === nanoseconds) return text;
   // Joined, because + would create a rope: an answer with one takes
   // `JSON.stringify` three times as long.
-  const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
-  return [whole, fractionOf(nanoseconds), "Z"].join("");
+  return [text.slice(0, 19), fractionOf(nanoseconds), "Z"].join("");
 }
 
 function fractionOf(nanoseconds: number): string {
