@@ -7,6 +7,7 @@ import {
   forgetKey,
   type FoundKeys,
   keepKey,
+  loadKey,
   loadKeys,
   type Missing,
   signingKeyAmong,
@@ -64,19 +65,20 @@ export function useKeys(found: Promise<FoundKeys>) {
     async addPasskey(isNew: boolean) {
       const name = `${location.hostname}, ${new Date().toLocaleDateString()}`;
       const key = isNew ? await createPasskey(name) : await openPasskey();
-      const known = all.find(({ did }) => did === key.did);
+      // From the storage: a new name may not be on the page yet.
+      const known = await loadKey(key.did);
       await keepKey({ ...(known ?? { ...key, place }), chosenAt: nowText() });
       await reload();
     },
     /** Selects another key for signing, also after a reload. */
     async choose(did: string) {
-      const key = all.find((each) => each.did === did);
+      const key = await loadKey(did);
       if (key === undefined) return;
       await keepKey({ ...key, chosenAt: nowText() });
       await reload();
     },
     async rename(key: BrowserKey, name: string) {
-      await keepKey({ ...key, name });
+      await keepKey({ ...await loadKey(key.did) ?? key, name });
       await reload();
     },
     /** Deletes a key permanently. */
