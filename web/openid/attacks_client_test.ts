@@ -3,11 +3,13 @@ import { exportJWK, generateKeyPair, importJWK, SignJWT } from "jose";
 import {
   assertRefused,
   CALLBACK,
+  OTHER,
   SECRET,
   TestProvider,
   usualClients,
   VERIFIER,
 } from "./testdata/test_provider.ts";
+import { assertionKind } from "../store/kinds.ts";
 
 // promise: A client authenticates with its one registered method; assertions
 //   are usable once.
@@ -170,4 +172,26 @@ Deno.test("an assertion must be for this provider, signed by its client, short-l
     assertEquals((await redeem(once)).status, 200);
     assertRefused(await redeem(once), [401, "invalid_client"]);
   });
+  await t.step(
+    "as many as a client may have do not affect others",
+    async () => {
+      const at = provider.now();
+      const kind = assertionKind("app");
+      const record = { text: "true", expiresAtMs: at.getTime() + 60_000 };
+      for (let i = 0; i < kind.maxRecords!; i++) {
+        await provider.store.put(kind, `${i}`, record, null, at).catch(
+          () => {},
+        );
+      }
+      assertRefused(await redeem(await assertion()), [
+        503,
+        "temporarily_unavailable",
+      ]);
+      const { client_id, redirect_uri } = OTHER;
+      const own = await assertion({ iss: client_id, sub: client_id });
+      const code = await provider.newCode();
+      const answer = await redeem(own, { code, redirect_uri });
+      assertRefused(answer, [400, "invalid_grant"]);
+    },
+  );
 });

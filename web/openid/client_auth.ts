@@ -122,7 +122,7 @@ function bySecret(
 async function byAssertion(
   assertion: string,
   parameters: Parameters,
-  { clients, issuer, assertions, now }: ProviderContext,
+  { clients, issuer, assertionsOf, now }: ProviderContext,
 ): Promise<Client> {
   if (parameters.get("client_assertion_type") !== ASSERTION_TYPE) {
     throw invalidRequest(`client_assertion_type must be ${ASSERTION_TYPE}`);
@@ -159,11 +159,10 @@ async function byAssertion(
     lifeSeconds > MAX_ASSERTION_SECONDS || typeof payload.aud !== "string" ||
     typeof payload.jti !== "string" || payload.jti === ""
   ) throw refuse();
-  const id = sha256Base64Url(
-    JSON.stringify([client.client_id, payload.jti]),
-  );
+  const id = sha256Base64Url(payload.jti);
   const until = new Date((payload.exp! + 60) * 1000);
-  if (await assertions.create(id, true, until, at)) return client;
+  const used = assertionsOf(client.client_id);
+  if (await used.create(id, true, until, at)) return client;
   throw refuse();
 }
 

@@ -13,6 +13,6 @@ export interface ProviderContext extends SignInContext, Naming {
   readonly clients: () => Clients;
   readonly keys: ProviderKeys;
   readonly grants: Grants;
-  /** The ids of used assertions. */
-  readonly assertions: Records<true>;
+  /** Returns the ids of the assertions that an application has used. */
+  readonly assertionsOf: (clientId: string) => Records<true>;
 }

@@ -1,12 +1,8 @@
 /** Notifies applications of the end of a session, with retries. @module */
 
-import {
-  type RecordKind,
-  recordsOf,
-  type RecordStore,
-} from "@sig/consumer/store";
+import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { isSigError } from "@sig/core";
-import { nodeCrypto } from "../login/digest.ts";
+import { logoutKind } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import type { LogoutNotification } from "./session.ts";
 
@@ -54,17 +50,6 @@ const MAX_PAUSE_MS = 5 * 60_000;
 const MAX_NOTES = 50;
 /** Number of notifications after which it yields to the event loop. */
 const SLICE = 200;
-
-/**
- * Returns the kind of an application's notifications, whose name may only have
- * letters.
- */
-export function logoutKind(clientId: string): RecordKind {
-  const digest = nodeCrypto().createHash("sha256").update(clientId)
-    .digest("hex").slice(0, 32);
-  const letters = digest.replace(/\d/g, (digit) => "ghijklmnop"[+digit]!);
-  return { name: `logout_${letters}`, maxRecords: 100_000 };
-}
 
 /** Milliseconds from a failed attempt to the next. */
 const pauseAfter = (failures: number) =>

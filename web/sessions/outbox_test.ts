@@ -1,7 +1,8 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createOutbox, type Delivery, logoutKind } from "./outbox.ts";
+import { logoutKind } from "../store/kinds.ts";
+import { createOutbox, type Delivery } from "./outbox.ts";
 import { createSessions } from "./sessions.ts";
 import type { LogoutNotification } from "./session.ts";
 import { turns } from "../../tests/kit/wait.ts";

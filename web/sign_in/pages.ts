@@ -3,7 +3,6 @@
 import { PAGE_HEADERS, problemResponse, type ServiceEnv } from "@sig/api/http";
 import type { Context, MiddlewareHandler } from "hono";
 import {
-  ERROR_CODES,
   escapeInvisible,
   isSigError,
   type Problem,
@@ -54,8 +53,8 @@ export function refusePage(c: Context<ServiceEnv>, error: unknown): Response {
       }),
     );
   }
-  return isSigError(error) && error.category !== "internal" &&
-      ERROR_CODES[error.code].status >= 500
+  const { code, status } = toProblem(error);
+  return isSigError(error) && code !== "internal" && status >= 500
     ? refuseUnavailable(c, error)
     : problemResponse(c, error);
 }

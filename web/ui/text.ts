@@ -5,7 +5,7 @@
  * @module
  */
 
-import { escapeInvisible } from "@sig/core";
+import { escapeInvisible, parseDidWeb } from "@sig/core";
 
 /**
  * Escapes invisible characters of an untrusted text; `lines` keeps line feeds.
@@ -51,6 +51,15 @@ export function typeLabel(type: string): string {
 export function commandLine(words: readonly string[]): string | undefined {
   if (words.some((word) => escapeInvisible(word) !== word)) return undefined;
   return words.map(quoted).join(" ");
+}
+
+/**
+ * Returns the flag that `sig` needs to fetch from an issuer: `--allow-insecure`
+ * for this machine and closed networks, where its URLs are `http:`.
+ */
+export function insecureFlag(did: string): readonly string[] {
+  const { origin } = parseDidWeb(did, { allowPrivate: true });
+  return origin.startsWith("http:") ? ["--allow-insecure"] : [];
 }
 
 function quoted(word: string): string {

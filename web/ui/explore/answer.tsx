@@ -13,7 +13,13 @@ import { Copyable, CopyButton } from "../copy.tsx";
 import { Alert, Fold, Icon, type Kind } from "../elements.tsx";
 import { type Question, questionLink } from "../route.ts";
 import { denyReasonText } from "../sign_in/error_texts.ts";
-import { commandLine, counted, typeLabel, visibleText } from "../text.ts";
+import {
+  commandLine,
+  counted,
+  insecureFlag,
+  typeLabel,
+  visibleText,
+} from "../text.ts";
 import { Time, Validity } from "../time.tsx";
 import { StatusBadge } from "./elements.tsx";
 import type { Ledger } from "./ledger.ts";
@@ -177,10 +183,6 @@ function Command({ source, question: { subject, require, at, asOf } }: {
   readonly source: string;
   readonly question: Question;
 }) {
-  // Whether an issuer is on this machine or network, such as that of the demo.
-  const isPrivate =
-    /^did:web:([\d.]+|[^.]+|.+\.(internal|local|lan|corp))(%3A\d+)?$/i
-      .test(source);
   const line = commandLine([
     "sig",
     "check",
@@ -191,7 +193,7 @@ function Command({ source, question: { subject, require, at, asOf } }: {
     ...require.flatMap((each) => ["--require", each]),
     ...(at === undefined ? [] : ["--at", at]),
     ...(asOf === undefined ? [] : ["--as-of", asOf]),
-    ...(isPrivate ? ["--allow-insecure"] : []),
+    ...(source.startsWith("did:") ? insecureFlag(source) : []),
     "--explain",
   ]);
   if (line !== undefined) return <Copyable visible={line} what="the command" />;

@@ -18,6 +18,7 @@ import { ApproveOrDecline, KeyChoice, NEW_KEY } from "../keys/key_choice.tsx";
 import {
   commandLine,
   hostOf,
+  insecureFlag,
   shortened,
   typeLabel,
   visibleText,
@@ -225,11 +226,12 @@ function publicUrlsOf(did: string) {
   }
 }
 
-function AcceptCommand({ parsed: { text } }: {
+function AcceptCommand({ parsed: { text, claims } }: {
   readonly parsed: ParsedInvitation;
 }) {
+  const flags = ["--out", "answer.json", ...insecureFlag(claims.iss)];
   const command = (invitation: string) =>
-    commandLine(["sig", "accept", invitation, "--out", "answer.json"]) ?? "";
+    commandLine(["sig", "accept", invitation, ...flags]) ?? "";
   return (
     <Copyable
       visible={command(shortened(text, 24))}
