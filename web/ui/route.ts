@@ -85,23 +85,41 @@ export function exploreLink(
   return `#/explore${path && `/${path}`}${text && `?${text}`}`;
 }
 
+/**
+ * The moment of every view of the explorer: now (no member), what was true at
+ * an instant, or what was known with a number of events (docs/protocol.md §5).
+ */
+export interface Clock {
+  /** RFC 3339 UTC, unchecked. */
+  readonly at?: string | undefined;
+  /** A sequence number, or RFC 3339 UTC, unchecked. */
+  readonly asOf?: string | undefined;
+}
+
+/** Returns the members of a query that hold the clock. */
+export function clockQuery({ at, asOf }: Clock): URLSearchParams {
+  return new URLSearchParams({
+    ...(at === undefined ? {} : { at }),
+    ...(asOf === undefined ? {} : { as_of: asOf }),
+  });
+}
+
 /** A question to a feed, as in a link. */
-export interface Question {
+export interface Question extends Clock {
   readonly subject: string;
   readonly require: readonly string[];
-  readonly at?: string | undefined;
-  readonly asOf?: string | undefined;
 }
 
 /** Returns the link to a question about an issuer. */
 export function questionLink(
   source: string,
-  { subject, require, at, asOf }: Question,
+  { subject, require, ...clock }: Question,
 ): string {
-  const query = new URLSearchParams({ subject });
-  for (const each of require) query.append("require", each);
-  if (at !== undefined) query.set("at", at);
-  if (asOf !== undefined) query.set("as_of", asOf);
+  const query = new URLSearchParams([
+    ["subject", subject],
+    ...require.map((each) => ["require", each]),
+    ...clockQuery(clock),
+  ]);
   return exploreLink({ source, object: "answer", query });
 }
 

@@ -3,15 +3,15 @@
 import {
   check,
   type CheckResult,
+  type FeedState,
   isSigError,
   parseRequirements,
   type Reason,
 } from "@sig/core";
-import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { Copyable, CopyButton } from "../copy.tsx";
-import { Alert, Fold, Icon, type Kind } from "../elements.tsx";
-import { type Question, questionLink } from "../route.ts";
+import { Alert, Fold, Icon } from "../elements.tsx";
+import { type Place, type Question, questionLink } from "../route.ts";
 import { denyReasonText } from "../sign_in/error_texts.ts";
 import {
   commandLine,
@@ -23,79 +23,89 @@ import {
 import { Time, Validity } from "../time.tsx";
 import { StatusBadge } from "./elements.tsx";
 import type { Ledger } from "./ledger.ts";
-import type { OpenFeed } from "./verify_documents.ts";
 
-/** Allow, deny, or why there is no answer; the heading takes the focus. */
-export function Answer({ ledger: { feed }, question }: {
+/**
+ * The answer to the question in the address: allow, deny, or why there is no
+ * answer. The heading takes the focus.
+ */
+export function Answer({ ledger, subject, place }: {
   readonly ledger: Ledger;
-  readonly question: Question;
+  readonly subject: string;
+  readonly place: Place;
 }) {
-  const answer = useMemo(() => ask(feed, question), [feed, question]);
-  const alert = (kind: Kind, title: string, children: ComponentChildren) => (
-    <Alert
-      // Each question takes the focus, but not each turn of the clock.
-      key={[question.subject, ...question.require].join("\n")}
-      kind={kind}
-      title={title}
-      id="answer-title"
-      autoFocus
-    >
-      {children}
-      {!feed.isProven && (
-        <p>These are your own files: consistent, origin not proven.</p>
-      )}
-    </Alert>
-  );
-  if ("error" in answer) {
-    return alert(
-      "warning",
-      "No answer",
-      <>
-        <p>{visibleText(answer.error)}</p>
-        <p>{visibleText(answer.hint ?? "")}</p>
-      </>,
-    );
-  }
-  const proven = (kind: Kind) => feed.isProven ? kind : "warning";
+  const { feed: { state, source, commandSource, isProven }, clock } = ledger;
+  const { question, answer } = useMemo(() => {
+    const require = place.query.getAll("require");
+    const question: Question = { ...clock, subject, require };
+    return { question, answer: ask(state, question) };
+  }, [ledger, subject, place]);
+  const isError = "error" in answer;
+  const isAllowed = !isError && answer.decision === "allow";
   return (
-    <>
-      {answer.decision === "allow"
-        ? alert(
-          proven("success"),
-          "Allow",
-          <p>
-            One relationship meets every requirement:{" "}
-            <code>{visibleText(answer.matched_relationship_id)}</code>.
-          </p>,
-        )
-        : alert(proven("danger"), "Deny", <Reasons of={answer.reasons} />)}
-      {answer.not_after !== null && (
-        <p class="quiet">
-          Without a new event this may change at{" "}
-          <Time instant={answer.not_after} />.
-        </p>
+    <div id="answer" class="stack" aria-live="polite">
+      <Alert
+        // Each question takes the focus, but not each turn of the clock.
+        key={[subject, ...question.require].join("\n")}
+        kind={isError || !isProven
+          ? "warning"
+          : isAllowed
+          ? "success"
+          : "danger"}
+        title={isError ? "No answer" : isAllowed ? "Allow" : "Deny"}
+        id="answer-title"
+        autoFocus
+      >
+        {isError
+          ? [answer.error, answer.hint].map((text, i) => (
+            <p key={i}>{visibleText(text ?? "")}</p>
+          ))
+          : isAllowed
+          ? (
+            <p>
+              One relationship meets every requirement:{" "}
+              <code>{visibleText(answer.matched_relationship_id)}</code>.
+            </p>
+          )
+          : <Reasons of={answer.reasons} />}
+        {!isProven && (
+          <p>These are your own files: consistent, origin not proven.</p>
+        )}
+      </Alert>
+      {!isError && (
+        <>
+          {answer.not_after !== null && (
+            <p class="quiet">
+              Without a new event this may change at{" "}
+              <Time instant={answer.not_after} />.
+            </p>
+          )}
+          <Fold title="Why">
+            <Explanation answer={answer} />
+          </Fold>
+          <div class="actions no-print">
+            <CopyButton
+              text={() =>
+                new URL(questionLink(source, question), location.href)
+                  .href}
+              what="the link to this answer"
+              isLong
+            />
+          </div>
+          <h3>The same on the command line</h3>
+          <Command source={commandSource} question={question} />
+        </>
       )}
-      <Fold title="Why">
-        <Explanation answer={answer} />
-      </Fold>
-      <div class="actions no-print">
-        <CopyButton
-          text={() =>
-            new URL(questionLink(feed.source, question), location.href).href}
-          what="the link to this answer"
-          isLong
-        />
-      </div>
-      <h3>The same on the command line</h3>
-      <Command source={feed.commandSource} question={question} />
-    </>
+    </div>
   );
 }
 
 function ask(
-  { state }: OpenFeed,
+  state: FeedState,
   question: Question,
-): CheckResult | { readonly error: string; readonly hint: unknown } {
+): CheckResult | {
+  readonly error: string;
+  readonly hint?: string | undefined;
+} {
   try {
     return check(state, {
       ...question,
@@ -105,7 +115,7 @@ function ask(
     });
   } catch (error) {
     if (!isSigError(error)) throw error;
-    return { error: error.message, hint: error.context.hint };
+    return { error: error.message, hint: error.hint };
   }
 }
 
@@ -184,12 +194,7 @@ function Command({ source, question: { subject, require, at, asOf } }: {
   readonly question: Question;
 }) {
   const line = commandLine([
-    "sig",
-    "check",
-    "--sig",
-    source,
-    "--subject",
-    subject,
+    ...["sig", "check", "--sig", source, "--subject", subject],
     ...require.flatMap((each) => ["--require", each]),
     ...(at === undefined ? [] : ["--at", at]),
     ...(asOf === undefined ? [] : ["--as-of", asOf]),

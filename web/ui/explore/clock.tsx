@@ -5,21 +5,16 @@
  */
 
 import { Icon } from "../elements.tsx";
-import { exploreLink, type Place, replacePlace } from "../route.ts";
+import {
+  type Clock,
+  clockQuery,
+  exploreLink,
+  type Place,
+  replacePlace,
+} from "../route.ts";
 import { visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
-import type { OpenFeed } from "./verify_documents.ts";
-
-/**
- * The moment: now (no member), what was true at an instant, or what was known
- * with a number of events (docs/protocol.md §5).
- */
-export interface Clock {
-  /** RFC 3339 UTC, unchecked. */
-  readonly at?: string | undefined;
-  /** A sequence number, or RFC 3339 UTC, unchecked. */
-  readonly asOf?: string | undefined;
-}
+import type { OpenFeed } from "./documents.ts";
 
 /** Reads the clock of a place; `as_of` precedes `at`. */
 export function readClock({ query }: Place): Clock {
@@ -31,14 +26,6 @@ export function readClock({ query }: Place): Clock {
 /** Returns whether the clock shows the present. */
 export function isNow({ at, asOf }: Clock): boolean {
   return at === undefined && asOf === undefined;
-}
-
-/** Returns the members of a query that hold the clock. */
-export function clockQuery({ at, asOf }: Clock): URLSearchParams {
-  return new URLSearchParams({
-    ...(at === undefined ? {} : { at }),
-    ...(asOf === undefined ? {} : { as_of: asOf }),
-  });
 }
 
 /** The clock in words. */

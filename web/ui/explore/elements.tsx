@@ -4,10 +4,9 @@ import type { EffectiveStatus } from "@sig/core";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Badge, Button } from "../elements.tsx";
-import { exploreLink, type Place } from "../route.ts";
+import { clockQuery, exploreLink, type Place } from "../route.ts";
 import { shortened, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
-import { clockQuery } from "./clock.tsx";
 import type { Change, Ledger } from "./ledger.ts";
 
 /** Returns the link to an object of the same feed at the same moment. */
@@ -79,27 +78,40 @@ export function nameOf(
   return name === "" ? shortened(subject) : visibleText(name);
 }
 
-/** A change as a row: number, time, person (unless it is clear), what. */
-export function ChangeRow({ ledger, change, isNamed = true }: {
+/** Changes as rows: number, time, person (unless it is clear), what. */
+export function Changes({ id, ledger, of, isNamed = true }: {
+  readonly id: string;
   readonly ledger: Ledger;
-  readonly change: Change;
-  /** Whether the row names the person (default: true). */
+  readonly of: readonly Change[];
+  /** Whether the rows name the person (default: true). */
   readonly isNamed?: boolean;
 }) {
-  const { sequence, issued_at, subject } = change.verified.event;
   return (
-    <a class="row-link change-row" href={linkTo(ledger, "event", sequence)}>
-      <span class="number">#{sequence}</span>
-      {isNamed && (
-        <bdi class="row-title">
-          <strong>{nameOf(change, subject)}</strong>
-        </bdi>
-      )}
-      <ChangeText change={change} />
-      <span class="quiet row-end">
-        <Time instant={issued_at} isShort />
-      </span>
-    </a>
+    <Rows
+      id={id}
+      items={of}
+      keyOf={({ verified }) => verified.event.sequence}
+      row={(change) => {
+        const { sequence, issued_at, subject } = change.verified.event;
+        return (
+          <a
+            class="row-link change-row"
+            href={linkTo(ledger, "event", sequence)}
+          >
+            <span class="number">#{sequence}</span>
+            {isNamed && (
+              <bdi class="row-title">
+                <strong>{nameOf(change, subject)}</strong>
+              </bdi>
+            )}
+            <ChangeText change={change} />
+            <span class="quiet row-end">
+              <Time instant={issued_at} isShort />
+            </span>
+          </a>
+        );
+      }}
+    />
   );
 }
 

@@ -10,6 +10,7 @@ import type { PageConfig } from "../page_config.ts";
 import { Alert, Badge, Button, OpenFiles } from "../elements.tsx";
 import { focusOn } from "../focus.ts";
 import {
+  clockQuery,
   exploreLink,
   OWN_FILES,
   type Place,
@@ -23,9 +24,8 @@ import { EventView } from "./event_view.tsx";
 import { Evidence } from "./evidence.tsx";
 import { IntegrityView, Unopened } from "./integrity.tsx";
 import { EventsView, IssuerView, NoMoment } from "./issuer_view.tsx";
-import { type Ledger, readChanges, readLedger } from "./ledger.ts";
+import { type Ledger, nearest, readChanges, readLedger } from "./ledger.ts";
 import { PersonView } from "./person_view.tsx";
-import { interpret } from "./search.ts";
 import type { OpenedFeed } from "./use_feed.ts";
 
 /** The bar, the search box, and the object that the address names. */
@@ -262,4 +262,34 @@ function Search({ place, find, onText }: {
       />
     </form>
   );
+}
+
+/**
+ * Returns the link to what a text names: an address of this page, one of the
+ * server's issuers, an event, a DID, or the only person who matches; undefined
+ * if it is a filter.
+ */
+function interpret(
+  text: string,
+  issuers: readonly { readonly did: string }[],
+  ledger: Ledger | undefined,
+): string | undefined {
+  const wanted = text.trim();
+  const hash = URL.parse(wanted)?.hash ?? "";
+  if (hash.startsWith("#/")) return hash;
+  const issuer = issuers.find(({ did }) =>
+    did === wanted || hostOf(did) === wanted.replace(/^https:\/\//, "")
+  );
+  if (issuer !== undefined) return exploreLink({ source: hostOf(issuer.did) });
+  if (ledger === undefined) return undefined;
+  const { feed: { source }, clock, people } = ledger;
+  const at = (object: "event" | "person", id: string) =>
+    exploreLink({ source, object, id, query: clockQuery(clock) });
+  const event = /^#?(\d+)$/.exec(wanted)?.[1];
+  if (event !== undefined) return at("event", event);
+  if (wanted.startsWith("did:")) return at("person", wanted);
+  const [only, other] = nearest(people, wanted);
+  return only !== undefined && other === undefined
+    ? at("person", only.root)
+    : undefined;
 }

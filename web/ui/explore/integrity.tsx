@@ -5,7 +5,7 @@ import type { Warning } from "@sig/core";
 import { Copyable } from "../copy.tsx";
 import { Alert, Facts } from "../elements.tsx";
 import { counted, visibleText } from "../text.ts";
-import type { OpenFeed, VerifiedDocuments } from "./verify_documents.ts";
+import type { OpenFeed, VerifiedDocuments } from "./documents.ts";
 
 /** The progress of verifying a feed. */
 export type Verification =

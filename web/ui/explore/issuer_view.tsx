@@ -5,7 +5,7 @@ import { Alert } from "../elements.tsx";
 import { exploreLink, type Place } from "../route.ts";
 import { counted, shortened, typeLabel, visibleText } from "../text.ts";
 import { lastDay, Time } from "../time.tsx";
-import { ChangeRow, linkTo, nameOf, Rows, StatusBadge } from "./elements.tsx";
+import { Changes, linkTo, nameOf, Rows, StatusBadge } from "./elements.tsx";
 import type { Ledger, Person } from "./ledger.ts";
 
 const LATEST = 8;
@@ -38,6 +38,7 @@ export function IssuerView({ ledger, place }: {
       matches(each) && each.searched.includes(wanted)
     );
   }, [people, find, chosen]);
+  const latest = useMemo(() => known.slice(-LATEST).reverse(), [known]);
   const all = counted(people.length, "relationship").replace(
     /relationships?/,
     people.length === 1 ? "person" : "people",
@@ -96,12 +97,7 @@ export function IssuerView({ ledger, place }: {
       </section>
       <section class="latest">
         <h2>Latest changes</h2>
-        <Rows
-          id="latest"
-          items={known.slice(-LATEST).reverse()}
-          keyOf={({ verified }) => verified.event.sequence}
-          row={(change) => <ChangeRow ledger={ledger} change={change} />}
-        />
+        <Changes id="latest" ledger={ledger} of={latest} />
         <p>
           <a href={linkTo(ledger, "events")}>
             All {counted(known.length, "event")}
@@ -197,12 +193,7 @@ export function EventsView({ ledger, place }: {
             }`}
         </span>
       </div>
-      <Rows
-        id="events"
-        items={shown}
-        keyOf={({ verified }) => verified.event.sequence}
-        row={(change) => <ChangeRow ledger={ledger} change={change} />}
-      />
+      <Changes id="events" ledger={ledger} of={shown} />
     </section>
   );
 }

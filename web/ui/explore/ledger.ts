@@ -11,8 +11,9 @@ import {
 import { isObject } from "@sig/core/internal";
 import type { VerifiedEvent } from "@sig/consumer";
 import { typeLabel, visibleText } from "../text.ts";
-import { type Clock, isNow } from "./clock.tsx";
-import type { OpenFeed } from "./verify_documents.ts";
+import type { Clock } from "../route.ts";
+import { isNow } from "./clock.tsx";
+import type { OpenFeed } from "./documents.ts";
 
 /** An event and what it changed. */
 export interface Change {
@@ -165,6 +166,18 @@ function readPeople(
   }).sort((a, b) =>
     compare(a.name || a.root, b.name || b.root) || compare(a.root, b.root)
   );
+}
+
+const MAX_FOUND = 5;
+
+/** Returns up to five people whose data contain a text. */
+export function nearest(
+  people: readonly Person[],
+  text: string,
+): readonly Person[] {
+  const wanted = text.trim().toLowerCase();
+  return people.filter(({ searched }) => searched.includes(wanted))
+    .slice(0, MAX_FOUND);
 }
 
 /**

@@ -4,13 +4,12 @@ import { personOf, RELATIONSHIP_TYPES } from "@sig/core";
 import { useMemo, useState } from "preact/hooks";
 import { CopyButton, Did } from "../copy.tsx";
 import { Alert, Button, Chips, Facts } from "../elements.tsx";
-import { type Place, type Question, questionLink } from "../route.ts";
-import { nearest } from "./search.ts";
+import { type Place, questionLink } from "../route.ts";
 import { shortened, typeLabel, visibleText } from "../text.ts";
 import { Time, Validity } from "../time.tsx";
 import { Answer } from "./answer.tsx";
-import { ChangeRow, linkTo, nameOf, Rows, StatusBadge } from "./elements.tsx";
-import type { Held, Ledger } from "./ledger.ts";
+import { Changes, linkTo, nameOf, StatusBadge } from "./elements.tsx";
+import { type Change, type Held, type Ledger, nearest } from "./ledger.ts";
 
 /** A person by any of their keys, with a question if the place has one. */
 export function PersonView({ ledger, subject, place }: {
@@ -18,28 +17,27 @@ export function PersonView({ ledger, subject, place }: {
   readonly subject: string;
   readonly place: Place;
 }) {
-  const { people, known, changes } = ledger;
-  const root = rootOf(ledger, subject);
+  const { people, known, changes, feed: { state } } = ledger;
+  const root = personOf(state, subject);
   const person = people.find((each) => each.root === root);
-  const ofPerson = (all: Ledger["changes"]) =>
-    all.filter(({ verified: { event } }) =>
-      rootOf(ledger, event.subject) === root
-    );
-  const timeline = useMemo(() => ofPerson(known).reverse(), [ledger, root]);
-  const isUnknown = timeline.length === 0 && person === undefined &&
-    ofPerson(changes).length === 0;
+  const isTheirs = ({ verified: { event } }: Change) =>
+    personOf(state, event.subject) === root;
+  const timeline = useMemo(
+    () => known.filter(isTheirs).reverse(),
+    [ledger, root],
+  );
+  const isUnknown = person === undefined && !changes.some(isTheirs);
   if (isUnknown && !subject.startsWith("did:")) {
     return <NoSubject ledger={ledger} subject={subject} />;
   }
   const { name = "", position = "", keys = [subject], held = [] } = person ??
     { name: timeline.find((each) => each.name !== "")?.name };
-  const title = nameOf({ name }, root);
   return (
     <article class="object person" id="person">
       <header class="card">
         <div class="row">
           <h2 tabIndex={-1}>
-            <bdi>{title}</bdi>
+            <bdi>{nameOf({ name }, root)}</bdi>
           </h2>
           {person
             ? <StatusBadge status={person.status} />
@@ -61,12 +59,17 @@ export function PersonView({ ledger, subject, place }: {
         )}
         <Facts
           of={{
-            [keys.length > 1 ? "Keys" : "DID"]: keys.map((key) => (
-              <p key={key} class="row">
-                <Did did={key} />
-                {keys.length > 1 && <KeyStatus of={held} subject={key} />}
-              </p>
-            )),
+            [keys.length > 1 ? "Keys" : "DID"]: keys.map((key) => {
+              const best = held.find(({ state }) => state.subject === key);
+              return (
+                <p key={key} class="row">
+                  <Did did={key} />
+                  {keys.length > 1 && (best
+                    ? <StatusBadge status={best.status} />
+                    : <span class="quiet">nothing at this time</span>)}
+                </p>
+              );
+            }),
           }}
         />
         {held.map((each) => (
@@ -81,13 +84,11 @@ export function PersonView({ ledger, subject, place }: {
       {timeline.length > 0 && (
         <section>
           <h3>Timeline</h3>
-          <Rows
+          <Changes
             id="timeline"
-            items={timeline}
-            keyOf={({ verified }) => verified.event.sequence}
-            row={(change) => (
-              <ChangeRow ledger={ledger} change={change} isNamed={false} />
-            )}
+            ledger={ledger}
+            of={timeline}
+            isNamed={false}
           />
         </section>
       )}
@@ -103,22 +104,11 @@ export function PersonView({ ledger, subject, place }: {
           suggested={suggestedRequirement(held)}
         />
         {place.object === "answer" && (
-          <AnswerOf ledger={ledger} subject={subject} place={place} />
+          <Answer ledger={ledger} subject={subject} place={place} />
         )}
       </section>
     </article>
   );
-}
-
-/** Whether a key of several has a relationship in force. */
-function KeyStatus({ of, subject }: {
-  readonly of: readonly Held[];
-  readonly subject: string;
-}) {
-  const best = of.find(({ state }) => state.subject === subject);
-  return best
-    ? <StatusBadge status={best.status} />
-    : <span class="quiet">nothing at this time</span>;
 }
 
 function Relationship({ ledger, of: { state, status }, isOnlyKey }: {
@@ -244,27 +234,6 @@ function Ask({ ledger, keys, subject, require, suggested }: {
   );
 }
 
-/** The answer to the question in the address. */
-function AnswerOf({ ledger, subject, place }: {
-  readonly ledger: Ledger;
-  readonly subject: string;
-  readonly place: Place;
-}) {
-  const question = useMemo<Question>(
-    () => ({
-      ...ledger.clock,
-      subject,
-      require: place.query.getAll("require"),
-    }),
-    [ledger, subject, place],
-  );
-  return (
-    <div id="answer" class="stack" aria-live="polite">
-      <Answer ledger={ledger} question={question} />
-    </div>
-  );
-}
-
 /** A name is not a subject: nothing can be said, which is not a deny. */
 function NoSubject({ ledger, subject }: {
   readonly ledger: Ledger;
@@ -290,8 +259,4 @@ function NoSubject({ ledger, subject }: {
       )}
     </Alert>
   );
-}
-
-function rootOf({ feed: { state } }: Ledger, subject: string): string {
-  return personOf(state, subject);
 }

@@ -10,12 +10,13 @@ import {
   type Documents,
   DocumentsError,
   fetchDocuments,
+  type OpenFeed,
   readFiles,
   readJson,
+  verifyDocuments,
 } from "./documents.ts";
 import { isEvidence } from "./evidence.tsx";
 import type { Verification } from "./integrity.tsx";
-import { type OpenFeed, verifyDocuments } from "./verify_documents.ts";
 
 /** The folder to show in commands for a person's own documents. */
 const OWN_FOLDER = "./issuer";

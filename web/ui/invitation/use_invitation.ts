@@ -23,9 +23,9 @@ import {
   readerOf,
   readFiles,
   requireDocuments,
+  verifyDocuments,
 } from "../explore/documents.ts";
 import { readChanges } from "../explore/ledger.ts";
-import { verifyDocuments } from "../explore/verify_documents.ts";
 
 /** Whether the invitation is known to be the issuer's. */
 export type Trust =
