@@ -112,14 +112,11 @@ function readChallenge(
 ): SignableChallenge & { readonly issued_at: string } {
   const { audience: named, issued_at } = isObject(value) ? value : {};
   if (named !== audience) {
-    throw new SigError(
-      "audience_mismatch",
-      {
-        action: "sign in",
-        reason: "the challenge is for another site",
-        context: { hint: "Set the option audience if that site is intended." },
-      },
-    );
+    throw new SigError("audience_mismatch", {
+      action: "sign in",
+      reason: "the challenge is for another site",
+      context: { hint: "Set the option audience if that site is intended." },
+    });
   }
   // The remaining members are checked by the signing function.
   return {
@@ -165,12 +162,9 @@ async function postJson(
       context,
     });
   }
-  throw new SigError(
-    "fetch_status",
-    {
-      action: "sign in",
-      reason: `the server answered ${response.status}`,
-      context: { status: response.status },
-    },
-  );
+  throw new SigError("fetch_status", {
+    action: "sign in",
+    reason: `the server answered ${response.status}`,
+    context: { status: response.status },
+  });
 }

@@ -115,12 +115,9 @@ export async function createDemoIssuer({ origin, now }: DemoIssuerOptions) {
 }
 
 function full(): SigError {
-  return new SigError(
-    "too_many_events",
-    {
-      action: "append to the demo",
-      reason: `it has ${MAX_DEMO_EVENTS} events`,
-      context: { hint: "Start the server again: the demo forgets all." },
-    },
-  );
+  return new SigError("too_many_events", {
+    action: "append to the demo",
+    reason: `it has ${MAX_DEMO_EVENTS} events`,
+    context: { hint: "Start the server again: the demo forgets all." },
+  });
 }

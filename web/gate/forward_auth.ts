@@ -147,14 +147,11 @@ function toLogin(
 }
 
 function unauthorized(): SigError {
-  return new SigError(
-    "unauthorized",
-    {
-      action: "identify the user",
-      reason: "nobody is logged in",
-      context: { hint: "Log in at /gate/login?rd=ADDRESS." },
-    },
-  );
+  return new SigError("unauthorized", {
+    action: "identify the user",
+    reason: "nobody is logged in",
+    context: { hint: "Log in at /gate/login?rd=ADDRESS." },
+  });
 }
 
 /**

@@ -82,17 +82,14 @@ function applicationOf(
 }
 
 function refuse(name: string): SigError {
-  return new SigError(
-    "invalid_request",
-    {
-      action: `ask for a login at ${quote(name)}`,
-      reason: "it must be a host name, with a port at most",
-      context: {
-        flag: "--gate-host",
-        hint: "For example: --gate-host wiki.acme.example.",
-      },
+  return new SigError("invalid_request", {
+    action: `ask for a login at ${quote(name)}`,
+    reason: "it must be a host name, with a port at most",
+    context: {
+      flag: "--gate-host",
+      hint: "For example: --gate-host wiki.acme.example.",
     },
-  );
+  });
 }
 
 /** Maximum length of an address in characters. */

@@ -193,14 +193,11 @@ export function refuse(error: unknown, status?: number): Response {
 
 /** Returns the error of a request without a login. */
 export function unauthorized(): SigError {
-  return new SigError(
-    "unauthorized",
-    {
-      action: "answer",
-      reason: "nobody is logged in",
-      context: { hint: "Log in first." },
-    },
-  );
+  return new SigError("unauthorized", {
+    action: "answer",
+    reason: "nobody is logged in",
+    context: { hint: "Log in first." },
+  });
 }
 
 /** Returns the error of invalid login options. */

@@ -330,14 +330,11 @@ function describe<T extends Session<MatchedRelationship | null>>(
 }
 
 function doubled(): SigError {
-  return new SigError(
-    "invalid_request",
-    {
-      action: "log out",
-      reason: "the browser sent two session cookies",
-      context: { hint: "Delete the cookies of this site to log out." },
-    },
-  );
+  return new SigError("invalid_request", {
+    action: "log out",
+    reason: "the browser sent two session cookies",
+    context: { hint: "Delete the cookies of this site to log out." },
+  });
 }
 
 function requireOrigin(audience: string): void {
@@ -349,12 +346,9 @@ function requireOrigin(audience: string): void {
 }
 
 function notBegun(): SigError {
-  return new SigError(
-    "invalid_request",
-    {
-      action: "log in",
-      reason: "no login was begun in this browser",
-      context: { hint: "Ask for a challenge first." },
-    },
-  );
+  return new SigError("invalid_request", {
+    action: "log in",
+    reason: "no login was begun in this browser",
+    context: { hint: "Ask for a challenge first." },
+  });
 }

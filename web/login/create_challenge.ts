@@ -208,29 +208,23 @@ function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
   const pointer = `/scopes/${index}`;
   const detail =
     `it must not be ${ENROL_SCOPE}, which is for answers to invitations, where the audience is a DID`;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: "create challenge",
-      reason: `${pointer}: ${detail}`,
-      context: { errors: [{ pointer, code: "invalid_field", detail }] },
-    },
-  );
+  throw new SigError("invalid_request", {
+    action: "create challenge",
+    reason: `${pointer}: ${detail}`,
+    context: { errors: [{ pointer, code: "invalid_field", detail }] },
+  });
 }
 
 function audienceNotAllowed(audience: string): SigError {
-  return new SigError(
-    "audience_not_allowed",
-    {
-      action: "create challenge",
-      reason: `this server is not configured for audience ${quote(audience)}`,
-      context: {
-        pointer: "/audience",
-        hint:
-          "Leave audience out, or name one that the server was started with (--audience), character by character.",
-      },
+  return new SigError("audience_not_allowed", {
+    action: "create challenge",
+    reason: `this server is not configured for audience ${quote(audience)}`,
+    context: {
+      pointer: "/audience",
+      hint:
+        "Leave audience out, or name one that the server was started with (--audience), character by character.",
     },
-  );
+  });
 }
 
 /** Maximum length of a subject in characters (docs/protocol.md §8). */

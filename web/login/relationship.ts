@@ -91,27 +91,24 @@ export function requireRelationship(
       continuity: answer.continuity,
     };
   }
-  throw new SigError(
-    "relationship_denied",
-    {
-      action: action,
-      reason: `${quote(answer.issuer)} does not vouch for ${quote(subject)} (${
-        answer.reasons.map(describeReason).join(", ")
-      })`,
-      context: {
-        issuer: answer.issuer,
-        // Reasons are JSON, but their interface has no index signature.
-        reasons: answer.reasons as unknown as JsonValue,
-        ...(answer.relationship &&
-          { relationship: { ...answer.relationship } }),
-        ...(answer.ended && { ended: answer.ended }),
-        last_sequence: answer.last_sequence,
-        hint: answer.ended === "key"
-          ? "This key has ended: use another key of yours."
-          : "Ask the issuer for the relationship that is required here.",
-      },
+  throw new SigError("relationship_denied", {
+    action: action,
+    reason: `${quote(answer.issuer)} does not vouch for ${quote(subject)} (${
+      answer.reasons.map(describeReason).join(", ")
+    })`,
+    context: {
+      issuer: answer.issuer,
+      // Reasons are JSON, but their interface has no index signature.
+      reasons: answer.reasons as unknown as JsonValue,
+      ...(answer.relationship &&
+        { relationship: { ...answer.relationship } }),
+      ...(answer.ended && { ended: answer.ended }),
+      last_sequence: answer.last_sequence,
+      hint: answer.ended === "key"
+        ? "This key has ended: use another key of yours."
+        : "Ask the issuer for the relationship that is required here.",
     },
-  );
+  });
 }
 
 /** Returns a reason with the requirement that is not met. */
@@ -237,17 +234,14 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
   if (own.length === 0) return { issuer: null, require: null };
   parseRequirements(own);
   if (issuer === undefined || others.length > 0) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "require a relationship",
-        reason: "exactly one issuer must be named",
-        context: {
-          flag: "--require",
-          hint: "For example: --issuer acme.example --require role=deploy.",
-        },
+    throw new SigError("invalid_request", {
+      action: "require a relationship",
+      reason: "exactly one issuer must be named",
+      context: {
+        flag: "--require",
+        hint: "For example: --issuer acme.example --require role=deploy.",
       },
-    );
+    });
   }
   const consumer = createConsumer({
     ...issuer.policy,

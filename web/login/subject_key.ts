@@ -166,16 +166,13 @@ function createQueues() {
 }
 
 function overloaded(did: string): SigError {
-  return new SigError(
-    "overloaded",
-    {
-      action: `get the keys of ${quote(did)}`,
-      reason: "too many DID documents are being fetched",
-      context: {
-        // The maximum duration of a fetch, after which capacity is free again.
-        retry_after_seconds: TIMEOUT_MS / 1000,
-        hint: "Send the same attestation again in a moment.",
-      },
+  return new SigError("overloaded", {
+    action: `get the keys of ${quote(did)}`,
+    reason: "too many DID documents are being fetched",
+    context: {
+      // The maximum duration of a fetch, after which capacity is free again.
+      retry_after_seconds: TIMEOUT_MS / 1000,
+      hint: "Send the same attestation again in a moment.",
     },
-  );
+  });
 }

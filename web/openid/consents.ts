@@ -46,14 +46,11 @@ export function addConsentRoutes(
     const session = await sessionOf(c);
     const { consents } = describe(session, context);
     if (!session || !consents.some((each) => each.client_id === client_id)) {
-      throw new SigError(
-        "not_found",
-        {
-          action: "revoke",
-          reason: "this application is not among those approved here",
-          context: { pointer: "/client_id" },
-        },
-      );
+      throw new SigError("not_found", {
+        action: "revoke",
+        reason: "this application is not among those approved here",
+        context: { pointer: "/client_id" },
+      });
     }
     await sessions.leave(session.sid, client_id);
     kick();

@@ -82,17 +82,14 @@ export function findIssuerIdentifier(
 export function requireIssuerIdentifier(audiences: readonly string[]): string {
   const found = findIssuerIdentifier(audiences);
   if (found !== undefined) return found;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: "be an OpenID Provider",
-      reason: "an audience must be an https origin",
-      context: {
-        flag: "--audience",
-        hint: "For example: https://login.acme.example.",
-      },
+  throw new SigError("invalid_request", {
+    action: "be an OpenID Provider",
+    reason: "an audience must be an https origin",
+    context: {
+      flag: "--audience",
+      hint: "For example: https://login.acme.example.",
     },
-  );
+  });
 }
 
 /** Returns the host name without the brackets of an IPv6 address. */

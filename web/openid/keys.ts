@@ -192,17 +192,14 @@ function parseKeys(text: string): readonly JWK[] {
 }
 
 function unusable(at: number | undefined, why: string): SigError {
-  return new SigError(
-    "invalid_key",
-    {
-      action: "use keys of the OpenID Provider",
-      reason: `${at === undefined ? "" : `/keys/${at}: `}${why}`,
-      context: {
-        flag: "--oidc-keys",
-        hint: "Keys are made by the first start with a path that is free.",
-      },
+  return new SigError("invalid_key", {
+    action: "use keys of the OpenID Provider",
+    reason: `${at === undefined ? "" : `/keys/${at}: `}${why}`,
+    context: {
+      flag: "--oidc-keys",
+      hint: "Keys are made by the first start with a path that is free.",
     },
-  );
+  });
 }
 
 /**

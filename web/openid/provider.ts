@@ -211,18 +211,15 @@ function requireQuestion({ issuer, require, ask }: LoginGate) {
   if (ask !== undefined && require !== null) {
     return { ask, require, askedIssuer: issuer };
   }
-  throw new SigError(
-    "invalid_request",
-    {
-      action: "be an OpenID Provider",
-      reason: "requirements are missing",
-      context: {
-        flag: "--oidc-clients",
-        hint:
-          "For example: --issuer acme.example --require relationship=employee.",
-      },
+  throw new SigError("invalid_request", {
+    action: "be an OpenID Provider",
+    reason: "requirements are missing",
+    context: {
+      flag: "--oidc-clients",
+      hint:
+        "For example: --issuer acme.example --require relationship=employee.",
     },
-  );
+  });
 }
 
 /**

@@ -75,15 +75,12 @@ const QUIET_MS = 5_000;
 export class SessionNotEnded extends SigError {
   /** Wraps the error of the store. */
   constructor(cause: unknown) {
-    super(
-      "store_unavailable",
-      {
-        action: "end session",
-        reason: "the store can't be asked",
-        context: { hint: "Try again in a moment." },
-        cause,
-      },
-    );
+    super("store_unavailable", {
+      action: "end session",
+      reason: "the store can't be asked",
+      context: { hint: "Try again in a moment." },
+      cause,
+    });
   }
 }
 

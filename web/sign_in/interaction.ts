@@ -269,14 +269,11 @@ function requireMeant(
   { subject }: Interaction,
 ): void {
   if (subject === undefined || names.includes(subject)) return;
-  throw new SigError(
-    "subject_mismatch",
-    {
-      action: "sign in",
-      reason: "the application asked for another person",
-      context: { hint: "Choose the key that you use at this application." },
-    },
-  );
+  throw new SigError("subject_mismatch", {
+    action: "sign in",
+    reason: "the application asked for another person",
+    context: { hint: "Choose the key that you use at this application." },
+  });
 }
 
 /**
@@ -287,24 +284,18 @@ function requireSub(subject: string): void {
   if (subject.length <= MAX_SUB_LENGTH && /^[\x21-\x7e]+$/.test(subject)) {
     return;
   }
-  throw new SigError(
-    "invalid_identifier",
-    {
-      action: "sign in",
-      reason:
-        `applications take identifiers of at most ${MAX_SUB_LENGTH} ASCII characters`,
-      context: { limit: MAX_SUB_LENGTH },
-    },
-  );
+  throw new SigError("invalid_identifier", {
+    action: "sign in",
+    reason:
+      `applications take identifiers of at most ${MAX_SUB_LENGTH} ASCII characters`,
+    context: { limit: MAX_SUB_LENGTH },
+  });
 }
 
 function unknown(): SigError {
-  return new SigError(
-    "not_found",
-    {
-      action: "sign in",
-      reason: "this request is not known in this browser (any more)",
-      context: { hint: "Go back to the application and begin again." },
-    },
-  );
+  return new SigError("not_found", {
+    action: "sign in",
+    reason: "this request is not known in this browser (any more)",
+    context: { hint: "Go back to the application and begin again." },
+  });
 }

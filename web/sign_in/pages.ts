@@ -263,14 +263,11 @@ export function withParameters(
 export const requireGet: MiddlewareHandler<ServiceEnv> = async (c, next) => {
   const { method, headers } = c.req.raw;
   if (method === "HEAD") {
-    throw new SigError(
-      "method_not_allowed",
-      {
-        action: "answer",
-        reason: "the method must be GET",
-        context: { allow: "GET" },
-      },
-    );
+    throw new SigError("method_not_allowed", {
+      action: "answer",
+      reason: "the method must be GET",
+      context: { allow: "GET" },
+    });
   }
   if (/^prefetch\b/.test(headers.get("sec-purpose") ?? "")) {
     throw new SigError("invalid_request", {

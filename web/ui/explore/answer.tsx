@@ -11,7 +11,7 @@ import {
 import { useMemo } from "preact/hooks";
 import { Copyable, CopyButton } from "../copy.tsx";
 import { Alert, Fold, Icon } from "../elements.tsx";
-import { type Place, type Question, questionLink } from "../route.ts";
+import { type Question, questionLink } from "../route.ts";
 import { denyReasonText } from "../sign_in/error_texts.ts";
 import {
   commandLine,
@@ -21,17 +21,14 @@ import {
   visibleText,
 } from "../text.ts";
 import { Time, Validity } from "../time.tsx";
-import { StatusBadge } from "./elements.tsx";
-import type { Ledger } from "./ledger.ts";
+import { StatusBadge, type ViewProps } from "./elements.tsx";
 
 /**
  * The answer to the question in the address: allow, deny, or why there is no
  * answer. The heading takes the focus.
  */
-export function Answer({ ledger, subject, place }: {
-  readonly ledger: Ledger;
+export function Answer({ ledger, place, subject }: ViewProps & {
   readonly subject: string;
-  readonly place: Place;
 }) {
   const { feed: { state, source, commandSource, isProven }, clock } = ledger;
   const { question, answer } = useMemo(() => {

@@ -146,14 +146,11 @@ export function readerOf(
     async open(_ref, { name }) {
       const bytes = name === "proof" ? undefined : documents[name];
       if (bytes === undefined) {
-        throw new SigError(
-          "source_not_found",
-          {
-            action: `read ${name}`,
-            reason: "it is absent",
-            context: { reason: "missing" },
-          },
-        );
+        throw new SigError("source_not_found", {
+          action: `read ${name}`,
+          reason: "it is absent",
+          context: { reason: "missing" },
+        });
       }
       return {
         bytes: chunksOf(bytes, name === "feed" ? onProgress : undefined),

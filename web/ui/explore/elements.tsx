@@ -9,6 +9,12 @@ import { shortened, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import type { Change, Ledger } from "./ledger.ts";
 
+/** The properties of a view of an object of a feed. */
+export interface ViewProps {
+  readonly ledger: Ledger;
+  readonly place: Place;
+}
+
 /** Returns the link to an object of the same feed at the same moment. */
 export function linkTo(
   { feed, clock }: Ledger,
@@ -24,15 +30,15 @@ export function linkTo(
 }
 
 const STATUSES = {
-  active: { text: "active", kind: "success" },
-  not_yet_valid: { text: "not yet", kind: "warning" },
-  expired: { text: "expired", kind: "warning" },
-  revoked: { text: "ended", kind: "danger" },
+  active: ["active", "success"],
+  not_yet_valid: ["not yet", "warning"],
+  expired: ["expired", "warning"],
+  revoked: ["ended", "danger"],
 } as const;
 
 /** A status with its icon. */
 export function StatusBadge({ status }: { readonly status: EffectiveStatus }) {
-  const { text, kind } = STATUSES[status];
+  const [text, kind] = STATUSES[status];
   return (
     <Badge kind={kind} icon={kind === "warning" ? "clock" : undefined}>
       {text}

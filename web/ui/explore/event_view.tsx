@@ -4,15 +4,10 @@ import { CopyButton, Did } from "../copy.tsx";
 import { Alert, Facts, Fold, Preformatted } from "../elements.tsx";
 import { visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
-import { ChangeText, linkTo, nameOf } from "./elements.tsx";
-import type { Ledger } from "./ledger.ts";
+import { ChangeText, linkTo, nameOf, type ViewProps } from "./elements.tsx";
 
 /** An event with its neighbours. */
-export function EventView({ ledger, id }: {
-  readonly ledger: Ledger;
-  /** The number of the event, unchecked. */
-  readonly id: string;
-}) {
+export function EventView({ ledger, place: { id } }: ViewProps) {
   const { changes, known, feed: { bytes } } = ledger;
   const change = /^\d+$/.test(id) ? changes[Number(id) - 1] : undefined;
   if (change === undefined) {

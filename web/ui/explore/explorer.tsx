@@ -6,6 +6,7 @@
  */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ComponentType } from "preact";
 import type { PageConfig } from "../page_config.ts";
 import { Alert, Badge, Button, OpenFiles } from "../elements.tsx";
 import { focusOn } from "../focus.ts";
@@ -19,13 +20,13 @@ import {
 } from "../route.ts";
 import { counted, hostOf, visibleText } from "../text.ts";
 import { ClockControl, readClock } from "./clock.tsx";
-import { linkTo } from "./elements.tsx";
+import { linkTo, type ViewProps } from "./elements.tsx";
 import { EventView } from "./event_view.tsx";
 import { Evidence } from "./evidence.tsx";
 import { IntegrityView, Unopened } from "./integrity.tsx";
-import { EventsView, IssuerView, NoMoment } from "./issuer_view.tsx";
+import { EventsView, IssuerView } from "./issuer_view.tsx";
 import { type Ledger, nearest, readChanges, readLedger } from "./ledger.ts";
-import { PersonView } from "./person_view.tsx";
+import { PersonView, subjectOf } from "./person_view.tsx";
 import type { OpenedFeed } from "./use_feed.ts";
 
 /** The bar, the search box, and the object that the address names. */
@@ -42,11 +43,8 @@ export function Explorer({ config: { issuers }, opened, route: { place } }: {
     () => feed && readLedger(feed, changes ?? [], clock),
     [feed, clock.at, clock.asOf],
   );
-  const name = feed?.report.issuer
-    ? hostOf(feed.report.issuer)
-    : known
-    ? hostOf(known.did)
-    : "Explore a feed";
+  const did = feed?.report.issuer ?? known?.did;
+  const name = did ? hostOf(did) : "Explore a feed";
   const main = useRef<HTMLDivElement>(null);
   /** Not the first object, which the frame announces. */
   const wasShown = useRef(false);
@@ -151,35 +149,27 @@ function Origin({ ledger }: { readonly ledger: Ledger }) {
   );
 }
 
+const VIEWS: Readonly<Record<Place["object"], ComponentType<ViewProps>>> = {
+  issuer: IssuerView,
+  events: EventsView,
+  event: EventView,
+  integrity: IntegrityView,
+  person: PersonView,
+  answer: PersonView,
+};
+
 /** The object that the address names. */
-function Shown({ ledger, place }: {
-  readonly ledger: Ledger;
-  readonly place: Place;
-}) {
-  const { object, id, query } = place;
-  if (ledger.fault !== undefined) return <NoMoment fault={ledger.fault} />;
-  switch (object) {
-    case "issuer":
-      return <IssuerView ledger={ledger} place={place} />;
-    case "events":
-      return <EventsView ledger={ledger} place={place} />;
-    case "event":
-      return <EventView ledger={ledger} id={id} />;
-    case "integrity":
-      return <IntegrityView feed={ledger.feed} />;
-    case "person":
-    case "answer": {
-      const subject = object === "person" ? id : query.get("subject") ?? "";
-      return (
-        <PersonView
-          key={subject}
-          ledger={ledger}
-          subject={subject}
-          place={place}
-        />
-      );
-    }
+function Shown({ ledger, place }: ViewProps) {
+  if (ledger.fault !== undefined) {
+    return (
+      <Alert kind="warning" title="No such moment">
+        <p>{visibleText(ledger.fault)}</p>
+      </Alert>
+    );
   }
+  const View = VIEWS[place.object];
+  // Another person begins with a new form.
+  return <View key={subjectOf(place)} ledger={ledger} place={place} />;
 }
 
 /** What to do if nothing is open. */
@@ -225,8 +215,7 @@ function Search({ place, find, onText }: {
   const isList = place.object === "issuer" || place.object === "events";
   const apply = (text: string) => {
     const query = new URLSearchParams(place.query);
-    query.delete("find");
-    for (const name of ["subject", "require"]) query.delete(name);
+    for (const name of ["find", "subject", "require"]) query.delete(name);
     if (text.trim() !== "") query.set("find", text);
     const to = isList ? place : { ...place, object: "issuer" as const, id: "" };
     return exploreLink({ ...to, query });

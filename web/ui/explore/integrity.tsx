@@ -5,7 +5,8 @@ import type { Warning } from "@sig/core";
 import { Copyable } from "../copy.tsx";
 import { Alert, Facts } from "../elements.tsx";
 import { counted, visibleText } from "../text.ts";
-import type { OpenFeed, VerifiedDocuments } from "./documents.ts";
+import type { VerifiedDocuments } from "./documents.ts";
+import type { ViewProps } from "./elements.tsx";
 
 /** The progress of verifying a feed. */
 export type Verification =
@@ -64,7 +65,7 @@ export function Unopened({ verification, autoFocus }: {
 }
 
 /** The keys, digest and warnings of a valid feed. */
-export function IntegrityView({ feed }: { readonly feed: OpenFeed }) {
+export function IntegrityView({ ledger: { feed } }: ViewProps) {
   const { report } = feed;
   if (!report.valid) return null;
   return (

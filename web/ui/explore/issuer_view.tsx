@@ -1,11 +1,17 @@
 /** An issuer: counts, its people, and its changes. @module */
 
 import { useMemo } from "preact/hooks";
-import { Alert } from "../elements.tsx";
-import { exploreLink, type Place } from "../route.ts";
+import { exploreLink } from "../route.ts";
 import { counted, shortened, typeLabel, visibleText } from "../text.ts";
 import { lastDay, Time } from "../time.tsx";
-import { Changes, linkTo, nameOf, Rows, StatusBadge } from "./elements.tsx";
+import {
+  Changes,
+  linkTo,
+  nameOf,
+  Rows,
+  StatusBadge,
+  type ViewProps,
+} from "./elements.tsx";
 import type { Ledger, Person } from "./ledger.ts";
 
 const LATEST = 8;
@@ -24,10 +30,7 @@ const FILTERS: Readonly<
 };
 
 /** Counts, people, and the latest changes. */
-export function IssuerView({ ledger, place }: {
-  readonly ledger: Ledger;
-  readonly place: Place;
-}) {
+export function IssuerView({ ledger, place }: ViewProps) {
   const { people, known } = ledger;
   const find = place.query.get("find") ?? "";
   const chosen = place.query.get("status") ?? "";
@@ -39,10 +42,6 @@ export function IssuerView({ ledger, place }: {
     );
   }, [people, find, chosen]);
   const latest = useMemo(() => known.slice(-LATEST).reverse(), [known]);
-  const all = counted(people.length, "relationship").replace(
-    /relationships?/,
-    people.length === 1 ? "person" : "people",
-  );
   return (
     <div class="issuer-view">
       <section class="people">
@@ -67,11 +66,7 @@ export function IssuerView({ ledger, place }: {
               </a>
             );
           })}
-          <span class="quiet" aria-live="polite">
-            {shown.length === people.length
-              ? all
-              : `${shown.length.toLocaleString("en")} of ${all}`}
-          </span>
+          <Count shown={shown} all={people} noun="person" />
         </div>
         {shown.length === 0
           ? (
@@ -105,6 +100,21 @@ export function IssuerView({ ledger, place }: {
         </p>
       </section>
     </div>
+  );
+}
+
+/** The number of rows, and of how many. */
+function Count({ shown, all, noun }: {
+  readonly shown: readonly unknown[];
+  readonly all: readonly unknown[];
+  readonly noun: string;
+}) {
+  return (
+    <span class="quiet" aria-live="polite">
+      {shown.length !== all.length &&
+        `${shown.length.toLocaleString("en")} of `}
+      {counted(all.length, noun).replace("persons", "people")}
+    </span>
   );
 }
 
@@ -165,10 +175,7 @@ function PersonRow({ ledger, person }: {
 }
 
 /** All events that were known at the clock's moment, newest first. */
-export function EventsView({ ledger, place }: {
-  readonly ledger: Ledger;
-  readonly place: Place;
-}) {
+export function EventsView({ ledger, place }: ViewProps) {
   const find = place.query.get("find") ?? "";
   const newest = useMemo(() => ledger.known.toReversed(), [ledger]);
   const shown = useMemo(() => {
@@ -185,24 +192,9 @@ export function EventsView({ ledger, place }: {
     <section>
       <div class="counts">
         <h2 tabIndex={-1}>Events</h2>
-        <span class="quiet" aria-live="polite">
-          {shown.length === newest.length
-            ? counted(newest.length, "event")
-            : `${shown.length.toLocaleString("en")} of ${
-              counted(newest.length, "event")
-            }`}
-        </span>
+        <Count shown={shown} all={newest} noun="event" />
       </div>
       <Changes id="events" ledger={ledger} of={shown} />
     </section>
-  );
-}
-
-/** Why nothing can be shown at the clock's moment. */
-export function NoMoment({ fault }: { readonly fault: string }) {
-  return (
-    <Alert kind="warning" title="No such moment">
-      <p>{visibleText(fault)}</p>
-    </Alert>
   );
 }

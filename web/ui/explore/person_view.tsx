@@ -8,15 +8,24 @@ import { type Place, questionLink } from "../route.ts";
 import { shortened, typeLabel, visibleText } from "../text.ts";
 import { Time, Validity } from "../time.tsx";
 import { Answer } from "./answer.tsx";
-import { Changes, linkTo, nameOf, StatusBadge } from "./elements.tsx";
+import {
+  Changes,
+  linkTo,
+  nameOf,
+  StatusBadge,
+  type ViewProps,
+} from "./elements.tsx";
 import { type Change, type Held, type Ledger, nearest } from "./ledger.ts";
 
+/** Returns the key that a place is about, or "". */
+export function subjectOf({ object, id, query }: Place): string {
+  if (object === "answer") return query.get("subject") ?? "";
+  return object === "person" ? id : "";
+}
+
 /** A person by any of their keys, with a question if the place has one. */
-export function PersonView({ ledger, subject, place }: {
-  readonly ledger: Ledger;
-  readonly subject: string;
-  readonly place: Place;
-}) {
+export function PersonView({ ledger, place }: ViewProps) {
+  const subject = subjectOf(place);
   const { people, known, changes, feed: { state } } = ledger;
   const root = personOf(state, subject);
   const person = people.find((each) => each.root === root);
@@ -104,7 +113,7 @@ export function PersonView({ ledger, subject, place }: {
           suggested={suggestedRequirement(held)}
         />
         {place.object === "answer" && (
-          <Answer ledger={ledger} subject={subject} place={place} />
+          <Answer ledger={ledger} place={place} subject={subject} />
         )}
       </section>
     </article>

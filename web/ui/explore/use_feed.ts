@@ -22,9 +22,10 @@ import type { Verification } from "./integrity.tsx";
 const OWN_FOLDER = "./issuer";
 
 /** Documents that a person opened, or an evidence file. */
-type Own =
-  | { readonly read: () => Documents | Promise<Documents> }
-  | { readonly evidence: Uint8Array };
+interface Own {
+  readonly read?: () => Documents | Promise<Documents>;
+  readonly evidence?: Uint8Array;
+}
 
 /** What is open, and the actions on it. */
 export type OpenedFeed = ReturnType<typeof useFeed>;
@@ -53,9 +54,7 @@ export function useFeed({ issuers }: PageConfig, route: Route) {
     );
   const [verification, setVerification] = useState<Verification | undefined>();
   const [documents, setDocuments] = useState<Documents | undefined>();
-  const read = isOwn && own !== undefined && "read" in own
-    ? own.read
-    : undefined;
+  const { read, evidence }: Own = isOwn && own || {};
   useEffect(() => {
     const abort = new AbortController();
     const show = (now: Verification | undefined) => {
@@ -100,10 +99,10 @@ export function useFeed({ issuers }: PageConfig, route: Route) {
       bytes: documents?.feed,
     };
   }, [verification]);
-  const open = (opened: Own) => {
+  const open = (bytes: Uint8Array, read: Own["read"] & object) => {
     setReloads(0);
     setDocuments(undefined);
-    setOwn(opened);
+    setOwn(isEvidence(bytes) ? { evidence: bytes } : { read });
     location.hash = exploreLink({ source: OWN_FILES });
   };
   return {
@@ -111,32 +110,20 @@ export function useFeed({ issuers }: PageConfig, route: Route) {
     known,
     verification,
     feed,
-    evidence: isOwn && own !== undefined && "evidence" in own
-      ? own.evidence
-      : undefined,
+    evidence,
     reload: () => setReloads(reloads + 1),
     /** Opens a JSON text with all documents, or evidence. */
     openText(text: string) {
       const bytes = new TextEncoder().encode(text);
-      open(
-        isEvidence(bytes)
-          ? { evidence: bytes }
-          : { read: () => readJson(bytes) },
-      );
+      open(bytes, () => readJson(bytes));
     },
     /** Opens documents or evidence as files. */
     async openFiles(files: readonly File[]) {
       const [file, other] = files;
       if (file === undefined) return;
       const isSmall = other === undefined && file.size <= MAX_EVIDENCE_BYTES;
-      const bytes = new Uint8Array(
-        isSmall ? await file.arrayBuffer() : new ArrayBuffer(0),
-      );
-      open(
-        isEvidence(bytes)
-          ? { evidence: bytes }
-          : { read: () => readFiles(files) },
-      );
+      const bytes = isSmall ? await file.arrayBuffer() : new ArrayBuffer(0);
+      open(new Uint8Array(bytes), () => readFiles(files));
     },
   };
 }

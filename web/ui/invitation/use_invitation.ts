@@ -241,14 +241,11 @@ async function requireUnused(
     )?.name;
   }
   const { sequence, subject } = use.event;
-  throw new SigError(
-    "invitation_used",
-    {
-      action: "answer invitation",
-      reason: `event ${sequence} used it`,
-      context: { sequence, subject },
-    },
-  );
+  throw new SigError("invitation_used", {
+    action: "answer invitation",
+    reason: `event ${sequence} used it`,
+    context: { sequence, subject },
+  });
 }
 
 function refused(error: unknown, isIssuers = false): InvitationState {
