@@ -94,7 +94,8 @@ export function addForwardAuth(
 
   app.get("/forward-auth", async (c) => {
     const host = gateHostOf(c.req.raw, hosts);
-    const cookie = host && cookieAt(host, c, context);
+    const place = host?.isOwn ? context.sessionCookie : host?.cookie;
+    const cookie = place?.read(c.req.raw.headers);
     try {
       const headers = host !== undefined && cookie !== undefined
         ? await answer(host, cookie)
@@ -104,7 +105,14 @@ export function addForwardAuth(
       if (!isIssuerUnavailable(error)) throw error;
       return refuseUnavailable(c, error);
     }
-    return toLogin(c, host, context) ?? problemResponse(c, unauthorized());
+    return toLogin(c, host, context) ?? problemResponse(
+      c,
+      new SigError("unauthorized", {
+        action: "identify the user",
+        reason: "nobody is logged in",
+        context: { hint: "Log in at /gate/login?rd=ADDRESS." },
+      }),
+    );
   });
 }
 
@@ -116,15 +124,6 @@ function identified(headers: Identity): Response {
   const response = new Response(null);
   for (const [name, value] of headers) response.headers.set(name, value);
   return response;
-}
-
-/** Returns the cookie that identifies the session at a host. */
-function cookieAt(
-  host: GateHost,
-  { req: { raw: { headers } } }: Context<ServiceEnv>,
-  { sessionCookie }: GateContext,
-): string | undefined {
-  return (host.isOwn ? sessionCookie : host.cookie).read(headers);
 }
 
 /**
@@ -146,14 +145,6 @@ function toLogin(
   return address && sendTo(gateLoginUrl(issuer, address.href));
 }
 
-function unauthorized(): SigError {
-  return new SigError("unauthorized", {
-    action: "identify the user",
-    reason: "nobody is logged in",
-    context: { hint: "Log in at /gate/login?rd=ADDRESS." },
-  });
-}
-
 /**
  * Returns the identity headers: the person's root DID, comma-separated groups,
  * and the display name.
@@ -165,12 +156,10 @@ export function identityHeaders(
   },
   nameOf: NameOf | undefined,
 ): Identity {
+  const groups = groupsOf(relationship).filter(arrivesWhole);
   return [
     ["remote-user", subject],
-    [
-      "remote-groups",
-      asHeader(groupsOf(relationship).filter(arrivesWhole).join(",")),
-    ],
+    ["remote-groups", asHeader(groups.join(","))],
     ["remote-name", asHeader(shownNameOf(subject, nameOf))],
   ];
 }

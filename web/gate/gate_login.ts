@@ -96,16 +96,9 @@ async function logIn(
   const id = sha256Base64Url(code);
   const at = now();
   const until = new Date(at.getTime() + CODE_LIFE_MS);
-  await codes.create(
-    id,
-    {
-      sid: session.sid,
-      host: host.host,
-      ...(begin === undefined ? {} : { begin_sha256: begin }),
-    },
-    until,
-    at,
-  );
+  const { sid } = session;
+  const made = { sid, host: host.host, begin_sha256: begin };
+  await codes.create(id, made, until, at);
   const person = personOfSession(session);
   for (const old of codesOfPerson.add(person, { id, until }, at)) {
     await codes.take(old, at);

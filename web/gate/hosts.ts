@@ -58,8 +58,15 @@ export function createGateHosts(names: readonly string[], issuer: string) {
   ];
   const named = names.map((name) => {
     const url = read(name);
-    if (url === undefined) throw refuse(name);
-    return hostAt(url);
+    if (url !== undefined) return hostAt(url);
+    throw new SigError("invalid_request", {
+      action: `ask for a login at ${quote(name)}`,
+      reason: "it must be a host name, with a port at most",
+      context: {
+        flag: "--gate-host",
+        hint: "For example: --gate-host wiki.acme.example.",
+      },
+    });
   });
   // The login's own host is always included.
   const hosts = new Map([...named, hostAt(own)]);
@@ -71,25 +78,13 @@ export function createGateHosts(names: readonly string[], issuer: string) {
     find: (host: string) =>
       hosts.get(host) ?? hosts.get(read(host)?.host ?? ""),
     /** Each host as an application, which pages display. */
-    applications: new Map(Array.from(hosts.values(), applicationOf)),
+    applications: new Map<string, Application>(
+      Array.from(hosts.values(), ({ clientId: client_id, host }) => [
+        client_id,
+        { client_id, client_name: host, require: [] },
+      ]),
+    ),
   };
-}
-
-function applicationOf(
-  { clientId, host }: GateHost,
-): readonly [string, Application] {
-  return [clientId, { client_id: clientId, client_name: host, require: [] }];
-}
-
-function refuse(name: string): SigError {
-  return new SigError("invalid_request", {
-    action: `ask for a login at ${quote(name)}`,
-    reason: "it must be a host name, with a port at most",
-    context: {
-      flag: "--gate-host",
-      hint: "For example: --gate-host wiki.acme.example.",
-    },
-  });
 }
 
 /** Maximum length of an address in characters. */
@@ -152,7 +147,7 @@ export interface GateCode {
    * SHA-256 of the cookie of the requesting browser at the host; absent if not
    * yet known.
    */
-  readonly begin_sha256?: string;
+  readonly begin_sha256?: string | undefined;
 }
 
 /** The state that the routes of the gate share. */

@@ -4,7 +4,7 @@ import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";
-import { type Context, Hono } from "hono";
+import { type Context, type Handler, Hono } from "hono";
 import { challengesIn } from "../login/challenges.ts";
 import {
   createChallenge,
@@ -141,8 +141,12 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const store = options.store ?? createMemoryStore();
   const challenges = challengesIn(store, PAGE_CHALLENGE);
   const policy = fetchPolicyOf(options);
-  const allowPrivate = options.allowPrivate ?? false;
-  requireOrigin(audience);
+  if (URL.parse(audience)?.origin !== audience) {
+    throw invalidLogin(
+      "the audience must be an origin",
+      "For example: https://shop.example.",
+    );
+  }
   const sessionCookie = hostCookie("sig-session", audience);
   const challengeCookie = hostCookie("sig-challenge", audience);
   const gate = createLoginGate({
@@ -199,31 +203,25 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   // The login's own routes come before the recheck, so that people can sign in
   // and out while the issuer does not respond.
   const app = new Hono<SigEnv>();
-  const post = (
-    at: string,
-    answer: (c: Context<SigEnv>) => Promise<Response>,
-  ) =>
-    app.post(`${path}/${at}`, async (c) => {
+  const post = (at: string, answer: Handler<SigEnv>) =>
+    app.post(`${path}/${at}`, async (c, next) => {
       try {
         requireOwnPage(c.req.raw.headers, audience);
-        return await answer(c);
+        return await answer(c, next);
       } catch (error) {
         return refuse(error);
       }
     });
 
   post("challenge", async (c) => {
-    const challenge = await createChallenge(
-      {},
-      {
-        challenges,
-        client: clientOf(c),
-        audiences: [audience],
-        require: gate.require,
-        allowPrivate,
-        now,
-      },
-    );
+    const challenge = await createChallenge({}, {
+      challenges,
+      client: clientOf(c),
+      audiences: [audience],
+      require: gate.require,
+      allowPrivate: options.allowPrivate ?? false,
+      now,
+    });
     // Only the browser that requested the challenge may answer it, which
     // prevents login fixation.
     c.header(
@@ -236,7 +234,13 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const { headers } = c.req.raw;
     const client = clientOf(c);
     const challenge_id = challengeCookie.read(headers);
-    if (challenge_id === undefined) throw notBegun();
+    if (challenge_id === undefined) {
+      throw new SigError("invalid_request", {
+        action: "log in",
+        reason: "no login was begun in this browser",
+        context: { hint: "Ask for a challenge first." },
+      });
+    }
     const body = await readUntypedJson(c, MAX_BODY_BYTES);
     let asked: IssuerAnswer | undefined;
     const login = await verifyLogin(
@@ -273,7 +277,13 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   });
   post("logout", async (c) => {
     const { headers } = c.req.raw;
-    if (sessionCookie.isDoubled(headers)) throw doubled();
+    if (sessionCookie.isDoubled(headers)) {
+      throw new SigError("invalid_request", {
+        action: "log out",
+        reason: "the browser sent two session cookies",
+        context: { hint: "Delete the cookies of this site to log out." },
+      });
+    }
     const [name, forget] = sessionCookie.set("", 0);
     try {
       const session = await sessions.find(sessionCookie.read(headers));
@@ -327,28 +337,4 @@ function describe<T extends Session<MatchedRelationship | null>>(
     relationship: session.relationship,
     signedInAt: new Date(session.auth_time * 1000).toISOString(),
   };
-}
-
-function doubled(): SigError {
-  return new SigError("invalid_request", {
-    action: "log out",
-    reason: "the browser sent two session cookies",
-    context: { hint: "Delete the cookies of this site to log out." },
-  });
-}
-
-function requireOrigin(audience: string): void {
-  if (URL.parse(audience)?.origin === audience) return;
-  throw invalidLogin(
-    "the audience must be an origin",
-    "For example: https://shop.example.",
-  );
-}
-
-function notBegun(): SigError {
-  return new SigError("invalid_request", {
-    action: "log in",
-    reason: "no login was begun in this browser",
-    context: { hint: "Ask for a challenge first." },
-  });
 }

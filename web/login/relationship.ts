@@ -118,16 +118,10 @@ function describeReason({ code, requirement }: Reason): string {
   return `${code}: ${quote(`${key}=${value}`)}`;
 }
 
-/** An issuer, and the policy for fetching from it. */
-interface GateIssuer {
-  readonly did: string;
-  readonly policy: FetchPolicy;
-}
-
 /** Options of {@linkcode createLoginGate}. */
 interface LoginGateOptions {
   /** The issuers; exactly one if `require` is not empty. */
-  readonly issuers: readonly GateIssuer[];
+  readonly issuers: readonly { did: string; policy: FetchPolicy }[];
   /** Requirements, `key=value` each (default: none). */
   readonly require?: readonly string[] | undefined;
   /** Maximum age of the issuer's state in milliseconds (default: 0). */
@@ -256,34 +250,28 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     now,
   });
   const ask: AskIssuer = async (subject, further = {}) => {
-    const { require = [], maxAgeMs = ownMaxAgeMs, refresh = true } = further;
-    const { graceMs = 0 } = further;
-    const asking = consumer.ask(
-      issuer.did,
-      {
-        subject,
-        require: parseRequirements([...new Set([...own, ...require])]),
-        maxAgeMs,
-        graceMs,
-      },
-      { refresh },
-    );
+    const { maxAgeMs = ownMaxAgeMs, graceMs = 0, refresh = true } = further;
+    const require = parseRequirements([
+      ...new Set([...own, ...further.require ?? []]),
+    ]);
+    const question = { subject, require, maxAgeMs, graceMs };
+    const asking = consumer.ask(issuer.did, question, { refresh });
     const { answer, relationship } =
       await (metrics?.countFailures(asking) ?? asking);
     metrics?.decided(answer, true);
     return {
-      answer: relationship === null
+      ...(relationship === null
         ? {
-          ...answer,
-          relationship: await inactiveOf(consumer, answer),
-          ended: further.explains
-            ? await endedOf(consumer, answer, now())
-            : undefined,
+          answer: {
+            ...answer,
+            relationship: await inactiveOf(consumer, answer),
+            ended: further.explains
+              ? await endedOf(consumer, answer, now())
+              : undefined,
+          },
+          relationship: undefined,
         }
-        : answer,
-      relationship: relationship === null
-        ? undefined
-        : matchOf(answer, relationship),
+        : { answer, relationship: matchOf(answer, relationship) }),
       observedMs: answer.freshness === null
         ? now().getTime()
         : Date.parse(answer.freshness.observed_at),
@@ -335,15 +323,13 @@ async function endedOf(
   const require = parseRequirements(
     requirements.map(({ key, value }) => ({ [key]: value })),
   );
-  const others = new Set(
-    Array.from(state.by_relationship_id.values(), (each) => each.subject),
+  const isAllowed = Array.from(state.by_relationship_id.values()).some((
+    { subject },
+  ) =>
+    personOf(state, subject) === root &&
+    check(state, { subject, require, now: at }).decision === "allow"
   );
-  for (const other of others) {
-    if (other === subject || personOf(state, other) !== root) continue;
-    const { decision } = check(state, { subject: other, require, now: at });
-    if (decision === "allow") return "key";
-  }
-  return "person";
+  return isAllowed ? "key" : "person";
 }
 
 /** Returns the relationship that a deny is about, to explain the deny. */

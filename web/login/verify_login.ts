@@ -171,26 +171,37 @@ export async function verifyLogin(
 
   // From here on, the caller has proved that it knows the nonce.
   const id = record.challenge_id;
-  await counted(challenges, id, now, () =>
+  const counted = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (isCounted(error)) await challenges.countFailure(id, now());
+      throw error;
+    }
+  };
+  await counted(() =>
     verifyAttestation(parsed, {
       // The nonce was already compared by its digest; the store has only that.
       challenge: { ...record, nonce: parsed.claims.nonce },
       requiredScopes: request.scopes ?? [],
       key: (kid) => options.resolveKey(kid, options.client, id),
       now: () => at,
-    }));
+    })
+  );
   const { subject, scopes, header } = parsed;
   const answer = await options.checkRelationship?.(subject, now());
   const relationship = answer === undefined
     ? null
-    : await counted(challenges, id, now, () =>
-      requireRelationship(answer, subject));
+    : await counted(() => requireRelationship(answer, subject));
 
   // The steps before may have been slow, so the clock is read again.
   const usedAt = now();
   if (!(usedAt.getTime() < parsed.claims.exp * 1000)) {
-    await requireOpen(challenges, id, usedAt);
-    await counted(challenges, id, now, () => {
+    // A challenge that was closed in the meantime is reported first, as
+    // everywhere (docs/protocol.md §7).
+    const { state } = await challenges.read(id, usedAt);
+    if (state !== "issued") throw closed(state);
+    await counted(() => {
       throw refuse(
         "attestation_time_invalid",
         "it expired during the verification",
@@ -241,19 +252,6 @@ function another(): SigError {
   );
 }
 
-/**
- * Rejects a challenge that was closed in the meantime, which is reported first,
- * as everywhere (docs/protocol.md §7).
- */
-async function requireOpen(
-  challenges: Challenges,
-  id: string,
-  at: Date,
-): Promise<void> {
-  const { state } = await challenges.read(id, at);
-  if (state !== "issued") throw closed(state);
-}
-
 /** Rejects an attestation that was made for another site. */
 function requireAudience(
   { claims }: ParsedAttestation,
@@ -292,24 +290,7 @@ function requireNonce(
   }
 }
 
-/**
- * Runs a step and counts its failure against the challenge if {@linkcode
- * isCounted}.
- */
-async function counted<T>(
-  challenges: Challenges,
-  id: string,
-  now: () => Date,
-  work: () => T | Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isCounted(error)) await challenges.countFailure(id, now());
-    throw error;
-  }
-}
-
+/** Whether an error counts as a failed attempt at the challenge. */
 function isCounted(error: unknown): boolean {
   return isSigError(error) && error.category !== "usage" &&
     error.category !== "unavailable" && error.category !== "internal";

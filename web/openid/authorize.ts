@@ -42,10 +42,9 @@ export function addAuthorizeRoutes(
   context: ProviderContext,
 ): void {
   app.get(PATH, requireGet, (c) => authorize(c, context));
-  app.post(
-    PATH,
-    async (c) => sendTo(`${context.issuer + PATH}?${await readForm(c)}`),
-  );
+  app.post(PATH, async (c) => {
+    return sendTo(`${context.issuer + PATH}?${await readForm(c)}`);
+  });
 }
 
 async function authorize(

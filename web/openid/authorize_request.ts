@@ -113,10 +113,7 @@ function readCodeChallenge(
   const challenge = parameters.require("code_challenge", SEE_LIBRARIES);
   // The default method would be plain (RFC 7636 §4.3), which does not protect.
   if (parameters.get("code_challenge_method") !== "S256") {
-    throw invalidRequest(
-      "code_challenge_method must be S256",
-      SEE_LIBRARIES,
-    );
+    throw invalidRequest("code_challenge_method must be S256", SEE_LIBRARIES);
   }
   if (isSecret(challenge)) return challenge;
   throw invalidRequest("code_challenge is not an S256 digest");

@@ -43,23 +43,22 @@ export async function authenticateClient(
   const authorization = headers.get("authorization");
   const assertion = parameters.get("client_assertion");
   const secret = parameters.get("client_secret");
+  const id = parameters.get("client_id");
   const ways = [authorization ?? undefined, assertion, secret]
     .filter((each) => each !== undefined);
   if (ways.length > 1) {
     throw invalidRequest("use only one client authentication method");
   }
   if (authorization !== null) {
-    const [id, password] = readBasic(authorization);
-    const named = parameters.get("client_id");
-    if (named !== undefined && named !== id) {
+    const [user, password] = readBasic(authorization);
+    if (id !== undefined && id !== user) {
       throw invalidRequest("client_id differs from the authenticated client");
     }
-    return bySecret(id, password, "client_secret_basic", context);
+    return bySecret(user, password, "client_secret_basic", context);
   }
   if (assertion !== undefined) {
     return await byAssertion(assertion, parameters, context);
   }
-  const id = parameters.get("client_id");
   if (id === undefined) throw refuse();
   if (secret !== undefined) {
     return bySecret(id, secret, "client_secret_post", context);
@@ -104,17 +103,12 @@ function bySecret(
   { clients }: ProviderContext,
 ): Client {
   const client = clients().get(id);
-  const digest = sha256Base64Url(secret);
-  const isRight = equalInConstantTime(
-    digest,
-    client?.client_secret_sha256 ?? NO_DIGEST,
-  );
+  const expected = client?.client_secret_sha256 ?? NO_DIGEST;
+  const isRight = equalInConstantTime(sha256Base64Url(secret), expected);
   if (
     client?.client_secret_sha256 && isRight &&
     client.auth_methods.includes(method)
-  ) {
-    return client;
-  }
+  ) return client;
   throw refuse(method === "client_secret_basic" ? "Basic" : undefined);
 }
 
@@ -136,19 +130,16 @@ async function byAssertion(
     }
     const named = parameters.get("client_id");
     if (named !== undefined && named !== client.client_id) throw refuse();
-    ({ payload } = await jwtVerify(
-      assertion,
-      createLocalJWKSet(toJose(client.jwks)),
-      {
-        algorithms: [...ASSERTION_ALGORITHMS],
-        issuer: client.client_id,
-        subject: client.client_id,
-        audience: [issuer, `${issuer}/oidc/token`],
-        requiredClaims: ["exp", "jti"],
-        currentDate: at,
-        clockTolerance: 30,
-      },
-    ));
+    const keys = createLocalJWKSet(toJose(client.jwks));
+    ({ payload } = await jwtVerify(assertion, keys, {
+      algorithms: [...ASSERTION_ALGORITHMS],
+      issuer: client.client_id,
+      subject: client.client_id,
+      audience: [issuer, `${issuer}/oidc/token`],
+      requiredClaims: ["exp", "jti"],
+      currentDate: at,
+      clockTolerance: 30,
+    }));
   } catch {
     throw refuse();
   }
@@ -167,9 +158,6 @@ async function byAssertion(
 }
 
 function refuse(scheme?: "Basic"): OAuthError {
-  return new OAuthError(
-    "invalid_client",
-    "client authentication failed",
-    { scheme },
-  );
+  const message = "client authentication failed";
+  return new OAuthError("invalid_client", message, { scheme });
 }

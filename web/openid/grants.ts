@@ -176,18 +176,15 @@ export function createGrants(
     ) {
       const at = now();
       const secret = randomText(SECRET_BYTES);
-      await records.create(
-        id,
-        {
-          ...grant,
-          created_ms: at.getTime(),
-          code: { sha256: sha256Base64Url(secret), used: false },
-          access: [],
-          refresh: null,
-        },
-        new Date(at.getTime() + CODE_REMEMBER_MS),
-        at,
-      );
+      const created: Grant = {
+        ...grant,
+        created_ms: at.getTime(),
+        code: { sha256: sha256Base64Url(secret), used: false },
+        access: [],
+        refresh: null,
+      };
+      const until = new Date(at.getTime() + CODE_REMEMBER_MS);
+      await records.create(id, created, until, at);
       return `${id}.${secret}`;
     },
     /**
@@ -202,8 +199,9 @@ export function createGrants(
       return found && { ...parts, found, grant: found.value, sha256 };
     },
     /** Whether a token is or was a refresh token of this family. */
-    wasRefreshToken({ id, grant: { refresh }, secret, sha256 }: FoundGrant) {
-      if (refresh !== null && equalInConstantTime(refresh, sha256)) return true;
+    wasRefreshToken(found: FoundGrant) {
+      const { id, grant, secret } = found;
+      if (isRefreshToken(grant, found)) return true;
       const mac = secret.slice(REFRESH_RANDOM_LENGTH);
       const random = secret.slice(0, REFRESH_RANDOM_LENGTH);
       return refreshMacs(id, random).some((each) =>
@@ -221,12 +219,7 @@ export function createGrants(
      * family and returns undefined, since use of an old token indicates theft.
      */
     rotate: (found: FoundGrant, options: IssueOptions) =>
-      issueTokens(
-        found,
-        options,
-        ({ refresh }) =>
-          refresh !== null && equalInConstantTime(refresh, found.sha256),
-      ),
+      issueTokens(found, options, (grant) => isRefreshToken(grant, found)),
     /** Revokes all tokens of the family. */
     async revokeFamily(id: string) {
       await records.change(
@@ -247,6 +240,14 @@ export function createGrants(
       }));
     },
   };
+}
+
+/** Whether a token is the only valid refresh token of its family. */
+export function isRefreshToken(
+  { refresh }: Grant,
+  { sha256 }: FoundGrant,
+): boolean {
+  return refresh !== null && equalInConstantTime(refresh, sha256);
 }
 
 /**

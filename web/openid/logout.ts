@@ -86,12 +86,11 @@ async function logOut(
       ? hint !== undefined && hint.sid === session.sid
       : equalInConstantTime(given, csrf);
     if (!isMeant) {
-      const fields = NAMES.flatMap((name) => {
-        const value = parameters.get(name);
-        return value === undefined ? [] : [[name, value] as const];
-      });
+      const fields = Object.fromEntries(
+        NAMES.map((name) => [name, parameters.get(name)]),
+      );
       const origin = target === undefined ? undefined : originOf(target);
-      return showLogoutForm({ ...Object.fromEntries(fields), csrf }, origin);
+      return showLogoutForm({ ...fields, csrf }, origin);
     }
     await sessions.end(session.sid);
     kick();

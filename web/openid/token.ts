@@ -7,7 +7,7 @@
 
 import { readForm, sendJson, type ServiceEnv } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose/internal";
-import type { Context, Hono } from "hono";
+import type { Hono } from "hono";
 import { sha256Base64Url } from "../login/digest.ts";
 import { claimsOf } from "./claims.ts";
 import { authenticateClient } from "./client_auth.ts";
@@ -16,6 +16,7 @@ import {
   CODE_LIFE_MS,
   type FoundGrant,
   type Grants,
+  isRefreshToken,
   sessionOf,
   TOKEN_LIFE_SECONDS,
 } from "./grants.ts";
@@ -30,33 +31,20 @@ export function addTokenRoute(
   context: ProviderContext,
 ): void {
   app.post("/oidc/token", async (c) => {
-    return await answer(c, readParameters(await readForm(c)), context);
-  });
-}
-
-async function answer(
-  c: Context<ServiceEnv>,
-  parameters: Parameters,
-  context: ProviderContext,
-): Promise<Response> {
-  const { headers } = c.req.raw;
-  const client = await authenticateClient(headers, parameters, context);
-  const grantType = parameters.require("grant_type");
-  if (grantType === "authorization_code") {
-    return sendJson(c, await redeemCode(parameters, client, context));
-  }
-  if (grantType === "refresh_token" && client.refresh) {
-    return sendJson(c, await refresh(parameters, client, context));
-  }
-  throw grantType === "refresh_token"
-    ? new OAuthError(
-      "unauthorized_client",
-      "this client may not use refresh tokens",
-    )
-    : new OAuthError(
+    const parameters = readParameters(await readForm(c));
+    const { headers } = c.req.raw;
+    const client = await authenticateClient(headers, parameters, context);
+    switch (parameters.require("grant_type")) {
+      case "authorization_code":
+        return sendJson(c, await redeemCode(parameters, client, context));
+      case "refresh_token":
+        return sendJson(c, await refresh(parameters, client, context));
+    }
+    throw new OAuthError(
       "unsupported_grant_type",
       "grant_type must be authorization_code or refresh_token",
     );
+  });
 }
 
 async function redeemCode(
@@ -78,13 +66,9 @@ async function redeemCode(
   }
   // A verifier without a challenge means that an attacker removed the challenge
   // (RFC 9700 §4.8.2).
-  const verifier = code_challenge === undefined
-    ? parameters.get("code_verifier")
-    : parameters.require("code_verifier");
-  const isVerified = code_challenge === undefined || verifier === undefined
-    ? verifier === undefined
-    : /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) &&
-      equalInConstantTime(sha256Base64Url(verifier), code_challenge);
+  const isVerified = code_challenge === undefined
+    ? parameters.get("code_verifier") === undefined
+    : matchesChallenge(parameters.require("code_verifier"), code_challenge);
   if (!isVerified) throw refuse("code_verifier does not match");
   if (grant.dead || grant.code.used) {
     // A second use indicates a stolen code (RFC 6749 §4.1.2).
@@ -102,6 +86,11 @@ async function redeemCode(
   });
 }
 
+function matchesChallenge(verifier: string, challenge: string): boolean {
+  return /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) &&
+    equalInConstantTime(sha256Base64Url(verifier), challenge);
+}
+
 const CODE_USED = "the code was used before; all that it gave is revoked";
 
 async function refresh(
@@ -109,6 +98,12 @@ async function refresh(
   client: Client,
   context: ProviderContext,
 ): Promise<object> {
+  if (!client.refresh) {
+    throw new OAuthError(
+      "unauthorized_client",
+      "this client may not use refresh tokens",
+    );
+  }
   const { grants } = context;
   const found = await grants.find(parameters.require("refresh_token"));
   const asked = parameters.get("scope")?.split(" ");
@@ -169,13 +164,9 @@ async function issueTokens(
   const granted = asked ?? scope;
   const person = { subject, relationship, scope: granted };
   const { access_token } = tokens;
-  const id_token = await signIdToken(context, client, {
-    claims: claimsOf(person, context),
-    auth_time,
-    sid,
-    access_token,
-    nonce,
-  });
+  const claims = claimsOf(person, context);
+  const parts = { claims, auth_time, sid, access_token, nonce };
+  const id_token = await signIdToken(context, client, parts);
   return {
     ...tokens,
     token_type: "Bearer",
@@ -199,14 +190,12 @@ export function addRevokeRoute(
 ): void {
   const { grants } = context;
   app.post("/oidc/revoke", async (c) => {
-    const form = await readForm(c);
-    const parameters = readParameters(form);
+    const parameters = readParameters(await readForm(c));
     const { headers } = c.req.raw;
     const client = await authenticateClient(headers, parameters, context);
     const found = await grants.find(parameters.require("token"));
     if (found?.grant.client_id === client.client_id) {
-      const { refresh } = found.grant;
-      if (refresh && equalInConstantTime(refresh, found.sha256)) {
+      if (isRefreshToken(found.grant, found)) {
         await grants.revokeFamily(found.id);
       } else await grants.revokeAccessToken(found);
     }

@@ -16,15 +16,11 @@ export function addUserinfoRoutes(
   app: Hono<ServiceEnv>,
   context: ProviderContext,
 ): void {
-  app.on(
-    ["GET", "POST"],
-    "/oidc/userinfo",
-    async (c) => {
-      // A POST has no body that matters, so it begins to wait here.
-      c.get("budget").enter();
-      return sendJson(c, await read(c.req.raw.headers, context));
-    },
-  );
+  app.on(["GET", "POST"], "/oidc/userinfo", async (c) => {
+    // A POST has no body that matters, so it begins to wait here.
+    c.get("budget").enter();
+    return sendJson(c, await read(c.req.raw.headers, context));
+  });
 }
 
 async function read(
@@ -57,9 +53,6 @@ async function read(
 }
 
 function refuse(): OAuthError {
-  return new OAuthError(
-    "invalid_token",
-    "the token is invalid or has expired",
-    { scheme: "Bearer" },
-  );
+  const message = "the token is invalid or has expired";
+  return new OAuthError("invalid_token", message, { scheme: "Bearer" });
 }

@@ -150,14 +150,10 @@ export function createRecheck(
     });
     const isNewer = last !== undefined &&
       last.answer.last_sequence >= known.sequence;
-    const relationship = isNewer
-      ? last.relationship
-      : wasMet
-      ? known
-      : undefined;
-    const confirmedMs = isNewer
-      ? Math.max(last.observedMs, confirmed_ms)
-      : confirmed_ms;
+    const [relationship, observedMs] = isNewer
+      ? [last.relationship, last.observedMs]
+      : [wasMet ? known : undefined, confirmed_ms];
+    const confirmedMs = Math.max(observedMs, confirmed_ms);
     const at = now();
     if (
       relationship === undefined || hasEnded(relationship, at) ||

@@ -219,14 +219,23 @@ async function accept(
         asked = await ask(subject, { require, explains: true });
         if (asked.relationship !== undefined) {
           person = await asked.personOf();
-          requireMeant([subject, person], interaction);
+          const { subject: meant = subject } = interaction;
+          if (meant !== subject && meant !== person) throw anotherPerson();
         }
         return asked.answer;
       },
     },
   );
   const { subject, scopes: granted } = login;
-  requireSub(person);
+  // As a `sub` (OIDC Core §2).
+  if (person.length > MAX_SUB_LENGTH || !/^[\x21-\x7e]+$/.test(person)) {
+    throw new SigError("invalid_identifier", {
+      action: "sign in",
+      reason:
+        `applications take identifiers of at most ${MAX_SUB_LENGTH} ASCII characters`,
+      context: { limit: MAX_SUB_LENGTH },
+    });
+  }
   if (asked?.relationship === undefined) throw unknown();
   const { session, cookie } = await sessions.logIn({
     subject,
@@ -260,35 +269,11 @@ function decline(
   return sendJson(c, { redirect_to });
 }
 
-/**
- * @throws {SigError} `subject_mismatch` for a person other than the requested
- * one.
- */
-function requireMeant(
-  names: readonly string[],
-  { subject }: Interaction,
-): void {
-  if (subject === undefined || names.includes(subject)) return;
-  throw new SigError("subject_mismatch", {
+function anotherPerson(): SigError {
+  return new SigError("subject_mismatch", {
     action: "sign in",
     reason: "the application asked for another person",
     context: { hint: "Choose the key that you use at this application." },
-  });
-}
-
-/**
- * Rejects a DID that can't be a `sub`: at most 255 ASCII characters (OIDC Core
- * §2).
- */
-function requireSub(subject: string): void {
-  if (subject.length <= MAX_SUB_LENGTH && /^[\x21-\x7e]+$/.test(subject)) {
-    return;
-  }
-  throw new SigError("invalid_identifier", {
-    action: "sign in",
-    reason:
-      `applications take identifiers of at most ${MAX_SUB_LENGTH} ASCII characters`,
-    context: { limit: MAX_SUB_LENGTH },
   });
 }
 

@@ -14,6 +14,9 @@ import { OAuthError } from "./oauth_error.ts";
 const POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/** Names and values; undefined ones are omitted. */
+type Fields = { readonly [name: string]: string | undefined };
+
 interface PageOptions {
   /** HTTP status (default: 200). */
   readonly status?: number;
@@ -138,7 +141,7 @@ function wordsFor(code: string, status: number): readonly [string, string] {
  * must not cause.
  */
 export function showLogoutForm(
-  fields: { readonly [name: string]: string },
+  fields: Fields,
   goesTo: string | undefined,
 ): Response {
   // Browsers apply form-action to the redirect after a form too.
@@ -162,10 +165,7 @@ const SUBMIT_SHA256 = "ePniVEkSivX/c7XWBGafqh8tSpiRrKiqYeqbG7N1TOE=";
 /**
  * Returns a page whose form submits a response to an application automatically.
  */
-export function showAnswerForm(
-  to: string,
-  fields: { readonly [name: string]: string | undefined },
-): Response {
+export function showAnswerForm(to: string, fields: Fields): Response {
   return pageOf(
     "Back to the application",
     `${formOf(to, fields, "Continue")}<script>${SUBMIT}</script>`,
@@ -173,15 +173,13 @@ export function showAnswerForm(
   );
 }
 
-function formOf(
-  to: string,
-  fields: { readonly [name: string]: string | undefined },
-  button: string,
-): string {
-  const hidden = Object.entries(fields).map(([name, value = ""]) =>
-    `<input type="hidden" name="${escapeHtml(name)}" value="${
-      escapeHtml(value, (text) => text)
-    }">`
+function formOf(to: string, fields: Fields, button: string): string {
+  const hidden = Object.entries(fields).map(([name, value]) =>
+    value === undefined
+      ? ""
+      : `<input type="hidden" name="${escapeHtml(name)}" value="${
+        escapeHtml(value, (text) => text)
+      }">`
   );
   return `<form method="post" action="${escapeHtml(to)}">${
     hidden.join("")
@@ -203,13 +201,11 @@ function pageOf(
     escapeHtml(title)
   }</h1>${body}</section></main></body></html>
 `;
+  const csp = policy === undefined ? POLICY : `${POLICY}; ${policy}`;
   const all = new Headers([
     ...headers,
     ["content-type", "text/html; charset=utf-8"],
-    [
-      "content-security-policy",
-      policy === undefined ? POLICY : `${POLICY}; ${policy}`,
-    ],
+    ["content-security-policy", csp],
   ]);
   for (const [name, value] of PAGE_HEADERS) all.set(name, value);
   if (referrer !== undefined) all.set("referrer-policy", referrer);
@@ -241,13 +237,8 @@ export function sendTo(
   });
 }
 
-/**
- * Returns an address with additional parameters; undefined ones are omitted.
- */
-export function withParameters(
-  uri: string,
-  parameters: { readonly [name: string]: string | undefined },
-): string {
+/** Returns an address with additional parameters. */
+export function withParameters(uri: string, parameters: Fields): string {
   const added = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) added.append(name, value);

@@ -7,7 +7,7 @@ import { refusePage, refuseUnavailable } from "./pages.ts";
 
 /** An error of another version of this package. */
 function errorOfAnotherVersion(): SigError {
-  const error = new SigError("store_unavailable", "Cannot use it: a new code");
+  const error = new SigError("store_unavailable", { reason: "a new code" });
   return Object.assign(error, { code: "of_another_version" });
 }
 
@@ -37,8 +37,8 @@ Deno.test("an error with an unknown code is answered as a failure of the server"
     ...problem,
     status: 503,
   }]);
-  assertEquals(await refusedBy(refuseDirectly), [503, {
-    error: "temporarily_unavailable",
-    error_description: "no answer: of_another_version; try again",
+  assertEquals(await refusedBy(refuseDirectly), [500, {
+    error: "server_error",
+    error_description: "the server failed",
   }]);
 });
