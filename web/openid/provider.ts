@@ -25,7 +25,7 @@ import { addInteractionRoutes } from "../sign_in/interaction.ts";
 import { refuseDirectly } from "../sign_in/oauth_error.ts";
 import { refusePage } from "../sign_in/pages.ts";
 import type { Naming } from "../sign_in/person.ts";
-import { assertionKind } from "../store/kinds.ts";
+import { assertionKind } from "../sessions/client_kinds.ts";
 import { addFormPostRoute, codeUrl, errorUrl } from "./answer_client.ts";
 import { addAuthorizeRoutes } from "./authorize.ts";
 import { addLogoutRoutes, createBackchannel } from "./logout.ts";

@@ -2,7 +2,7 @@
 
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { isSigError } from "@sig/core";
-import { logoutKind } from "../store/kinds.ts";
+import { logoutKind } from "./client_kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import type { LogoutNotification } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { logoutKind } from "../store/kinds.ts";
+import { logoutKind } from "./client_kinds.ts";
 import { createOutbox, type Delivery } from "./outbox.ts";
 import { createSessions } from "./sessions.ts";
 import type { LogoutNotification } from "./session.ts";
