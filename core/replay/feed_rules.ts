@@ -3,6 +3,7 @@
 import { SigError } from "../errors/error.ts";
 import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
 import { DEFAULT_LIMITS, type Limits } from "../text/limits.ts";
+import { StringNumbers } from "./string_numbers.ts";
 import {
   addSeconds,
   compareInstants,
@@ -105,13 +106,13 @@ export interface PastRelationship {
 export class FeedRules {
   readonly #options: ReplayOptions;
   readonly #limits: Limits;
-  readonly #eventIds = new Set<string>();
+  readonly #eventIds = new StringNumbers();
+  readonly #relationships = new StringNumbers();
+  readonly #subjects = new StringNumbers();
   /**
-   * The subject of each relationship. Strings take less memory than objects,
-   * and a feed may need a million of them.
+   * By relationship: twice the number of its subject, plus 1 after a revoke.
    */
-  readonly #subjects = new Map<string, string>();
-  readonly #revoked = new Set<string>();
+  readonly #states: number[] = [];
   /** The relationships of void events. */
   readonly #void = new Set<string>();
   readonly #past: PastEvents | undefined;
@@ -162,8 +163,8 @@ export class FeedRules {
       this.#take(event);
       return { applies: false, warnings: [] };
     }
-    const subject = this.#subjectOf(event.relationship_id);
-    const unmatched = isRevoke(event) && subject === undefined &&
+    const before = this.#stateOf(event.relationship_id);
+    const unmatched = isRevoke(event) && before === undefined &&
       !this.#void.has(event.relationship_id);
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
       throw unmatchedRevoke(event);
@@ -173,7 +174,7 @@ export class FeedRules {
       warnings.push({ code, detail, sequence: event.sequence });
     this.#checkTime(event, warn);
     this.#take(event);
-    const applies = this.#relate(event, subject, warn);
+    const applies = this.#relate(event, before, warn);
     return { applies, warnings };
   }
 
@@ -192,15 +193,17 @@ export class FeedRules {
     this.#lastSequence = lastSequence;
   }
 
-  /** Returns the subject of a relationship's last upsert. */
-  #subjectOf(id: string): string | undefined {
-    const known = this.#subjects.get(id);
-    if (known !== undefined) return known;
+  /** Returns a relationship's entry of `#states`, if it has an upsert. */
+  #stateOf(id: string): number | undefined {
+    const number = this.#relationships.find(id);
+    if (number >= 0) return this.#states[number];
     const past = this.#past?.relationship(id);
-    if (past === undefined) return undefined;
-    this.#subjects.set(id, past.subject);
-    if (past.revoked) this.#revoked.add(id);
-    return past.subject;
+    return past && this.#setState(id, past.subject, past.revoked);
+  }
+
+  #setState(id: string, subject: string, isRevoked: boolean): number {
+    const state = 2 * this.#subjects.add(subject) + (isRevoked ? 1 : 0);
+    return this.#states[this.#relationships.add(id)] = state;
   }
 
   #checkPlace(event: SigEvent | UnknownEvent): void {
@@ -236,7 +239,7 @@ export class FeedRules {
       );
     }
     const id = event.event_id;
-    if (this.#eventIds.has(id) || this.#past?.hasEvent(id)) {
+    if (this.#eventIds.find(id) >= 0 || this.#past?.hasEvent(id)) {
       throw new SigError(
         "duplicate_event_id",
         {
@@ -290,10 +293,10 @@ export class FeedRules {
     }
   }
 
-  /** Updates a relationship, whose subject was `before`. */
+  /** Updates a relationship, whose state was `before`. */
   #relate(
     event: SigEvent | UnknownEvent,
-    before: string | undefined,
+    before: number | undefined,
     warn: Warn,
   ): boolean {
     if (!isUpsert(event) && !isRevoke(event)) {
@@ -304,12 +307,11 @@ export class FeedRules {
       return false;
     }
     const { relationship_id: id, subject } = event;
-    if (before !== undefined && before !== subject) {
+    if (before !== undefined && before >> 1 !== this.#subjects.find(subject)) {
       warn("subject_changed", "the subject differs from the relationship's");
     }
     if (isUpsert(event)) {
-      this.#subjects.set(id, subject);
-      this.#revoked.delete(id);
+      this.#setState(id, subject, false);
       return true;
     }
     if (before === undefined) {
@@ -321,10 +323,10 @@ export class FeedRules {
       }
       return false;
     }
-    if (this.#revoked.has(id)) {
+    if (before % 2 === 1) {
       warn("revoked_again", "the relationship was revoked already");
     }
-    this.#revoked.add(id);
+    this.#states[this.#relationships.find(id)] = before | 1;
     return true;
   }
 }
