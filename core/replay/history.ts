@@ -98,45 +98,34 @@ export class HistoryBuilder implements FeedHistory {
   readonly #void = new Set<number>();
 
   /**
-   * Creates an empty history, or a copy of the first `events` events of another
-   * one.
+   * Creates an empty history.
    *
    * @param keepOnly As in `Replay`.
    */
-  constructor(
-    start?: { from: HistoryBuilder; events: number },
-    keepOnly?: string | null,
-  ) {
+  constructor(keepOnly?: string | null, persons = new Persons()) {
     this.#keepOnly = keepOnly;
-    this.#persons = start === undefined
-      ? new Persons()
-      : start.from.#persons.until(start.events);
-    if (start === undefined) return;
-    const { from, events } = start;
-    for (const [id, all] of from.#versions) {
-      const versions = all.filter(({ state }) => state.last_sequence <= events);
-      if (versions.length === 0) continue;
-      this.#versions.set(id, versions);
-      this.ids.push(id);
+    this.#persons = persons;
+  }
+
+  /** Returns a copy of the first `events` events. */
+  until(events: number): HistoryBuilder {
+    const copy = new HistoryBuilder(
+      this.#keepOnly,
+      this.#persons.until(events),
+    );
+    for (const sequence of this.#void) copy.#void.add(sequence);
+    for (const [sequence, subjects] of this.#warnedAt) {
+      if (sequence <= events) copy.#warnedAt.set(sequence, subjects);
     }
-    for (const [name, ids] of from.#bySubject) {
-      const known = [...ids].filter((id) =>
-        this.#versions.get(id)?.some(({ state }) => state.subject === name)
-      );
-      if (known.length === 0) continue;
-      this.#bySubject.set(name, ids instanceof Set ? new Set(known) : known);
+    for (let at = 1; at <= events; at++) copy.#addTime(this.issuedAt(at));
+    for (const [id, versions] of this.#versions) {
+      for (const version of versions) {
+        if (version.state.last_sequence <= events) {
+          copy.#addVersion(id, version);
+        }
+      }
     }
-    const blocks = Math.ceil(events / BLOCK_EVENTS);
-    this.#seconds = from.#seconds.slice(0, blocks)
-      .map((block) => block.slice());
-    this.#nanoseconds = from.#nanoseconds.slice(0, blocks)
-      .map((block) => block?.slice());
-    this.#events = events;
-    this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
-    for (const sequence of from.#void) this.#void.add(sequence);
-    for (const [sequence, subjects] of from.#warnedAt) {
-      if (sequence <= events) this.#warnedAt.set(sequence, subjects);
-    }
+    return copy;
   }
 
   get versions(): ReadonlyMap<string, readonly RelationshipVersion[]> {
@@ -211,21 +200,23 @@ export class HistoryBuilder implements FeedHistory {
     this.#addTime(issuedAt);
     if (!applies || (!isUpsert(event) && !isRevoke(event))) return;
     const id = event.relationship_id;
-    const versions = this.#versions.get(id);
-    const before = versions?.at(-1)?.state;
+    const before = this.#versions.get(id)?.at(-1)?.state;
     if (before === undefined && !this.#keeps(event)) return;
-    const version = versionAfter(before, event);
-    const { state } = version;
+    const isNew = isUpsert(event) && !this.#bySubject.has(event.subject);
+    this.#addVersion(id, versionAfter(before, event));
+    if (isNew) this.#persons.add(event);
+  }
+
+  #addVersion(id: string, version: RelationshipVersion): void {
+    const { subject } = version.state;
+    const versions = this.#versions.get(id);
+    const before = versions?.at(-1)?.state.subject;
     if (versions) versions.push(version);
     else {
       this.#versions.set(id, [version]);
       this.ids.push(id);
     }
-    if (before?.subject === state.subject) return;
-    if (isUpsert(event) && !this.#bySubject.has(event.subject)) {
-      this.#persons.add(event);
-    }
-    this.#index(state.subject, id, before !== undefined);
+    if (before !== subject) this.#index(subject, id, before !== undefined);
   }
 
   /** Returns whether a relationship is kept from this event on. */
@@ -243,9 +234,7 @@ export class HistoryBuilder implements FeedHistory {
     }
     const block = this.#seconds.length - 1;
     this.#seconds[block]![at] = seconds;
-    // Writes 0 too: a copied block may contain the value of the original's
-    // later event.
-    if (nanoseconds !== 0 || this.#nanoseconds[block] !== undefined) {
+    if (nanoseconds !== 0) {
       (this.#nanoseconds[block] ??= new Uint32Array(BLOCK_EVENTS))[at] =
         nanoseconds;
     }

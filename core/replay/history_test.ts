@@ -66,7 +66,7 @@ Deno.test("a copy may end before its original", () => {
   history.add(upsert(1), true);
   history.add(revoke(2), true);
   history.add(upsert(3, { relationship_id: "r2" }), true);
-  const copy = new HistoryBuilder({ from: history, events: 1 });
+  const copy = history.until(1);
   assertEquals([...copy.versions.keys()], ["r1"]);
   assertEquals(copy.versions.get("r1")?.length, 1);
   assertThrows(
@@ -83,7 +83,7 @@ Deno.test("fractions of a second are kept, also after events without any", () =>
   for (let i = 1; i <= 3_000; i++) {
     history.add(upsert(i, { issued_at: issued(i) }), true);
   }
-  const copy = new HistoryBuilder({ from: history, events: 2_500 });
+  const copy = history.until(2_500);
   for (let i = 1; i <= 2_500; i++) {
     assertEquals(history.issuedAt(i), instant(issued(i)));
     assertEquals(copy.issuedAt(i), instant(issued(i)));
@@ -96,7 +96,7 @@ Deno.test("a copy that ends earlier contains no fractions of its original's late
   for (let i = 1; i <= 3; i++) {
     history.add(upsert(i, { issued_at: day(i, "T00:00:00.5Z") }), true);
   }
-  const copy = new HistoryBuilder({ from: history, events: 1 });
+  const copy = history.until(1);
   copy.add(upsert(2), true);
   assertEquals(copy.issuedAt(1), instant(day(1, "T00:00:00.5Z")));
   assertEquals(copy.issuedAt(2), instant(day(2)));

@@ -60,7 +60,7 @@ export class Replay {
   /** Starts before the first event. */
   constructor(options: ReplayStateOptions = {}) {
     this.#rules = new FeedRules(options);
-    this.#history = new HistoryBuilder(undefined, options.keepOnly);
+    this.#history = new HistoryBuilder(options.keepOnly);
     this.#isPartial = options.keepOnly !== undefined;
   }
 
@@ -269,10 +269,7 @@ export function applyEvent(state: FeedState, event: SigEvent): FeedState {
   });
   rules.resume(state.last_sequence);
   rules.accept(event);
-  const history = new HistoryBuilder({
-    from: state.history,
-    events: state.last_sequence,
-  });
+  const history = state.history.until(state.last_sequence);
   history.add(event, true);
   return {
     issuer: event.issuer,
