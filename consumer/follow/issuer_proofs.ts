@@ -197,7 +197,7 @@ export class IssuerProofs {
       size,
       root,
       state,
-      seen: { size: events, root: encodeBase64(tree.root) },
+      seen: { size: events, root: encodeBase64(tree.lines.root()) },
       keys: await shortenKids(keys.usable),
     };
   }

@@ -219,7 +219,7 @@ async function isRecorded(
   if ("sha256" in seen) {
     return seen.sha256 === sha256 && seen.sequence === events;
   }
-  const root = copy.verification.tree?.root;
+  const root = copy.verification.tree?.lines.root();
   if (seen.size !== events || root === undefined) return false;
   if (seen.root !== encodeBase64(root)) return false;
   // The state of the checkpoint was confirmed by the feed.

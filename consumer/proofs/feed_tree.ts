@@ -6,7 +6,7 @@
  */
 
 import type { SigEvent, UnknownEvent } from "@sig/core";
-import { leafHash, TreeHasher } from "@sig/jose/proofs";
+import { LineTree } from "./line_tree.ts";
 import { type StateHash, SubjectDigests } from "./subject_digests.ts";
 
 /** The hashes after a number of events. */
@@ -25,22 +25,12 @@ interface FeedHashes {
  * events.
  */
 export class FeedTree {
-  readonly #lines: TreeHasher;
-  #subjects: SubjectDigests | undefined;
+  /** The tree over all lines so far. */
+  readonly lines = new LineTree();
+  #subjects: SubjectDigests | undefined = new SubjectDigests();
   #bytes = 0;
   #wanted: ReadonlySet<number> = new Set();
   readonly #found = new Map<number, FeedHashes>();
-
-  /** Starts at the first line. */
-  constructor() {
-    this.#lines = new TreeHasher();
-    this.#subjects = new SubjectDigests();
-  }
-
-  /** The root of the tree over all lines so far. */
-  get root(): Uint8Array {
-    return this.#lines.root();
-  }
 
   /** Sets the numbers of events for which {@linkcode at} will be called. */
   want(sizes: Iterable<number>): void {
@@ -58,7 +48,7 @@ export class FeedTree {
     event: SigEvent | UnknownEvent,
     isVoid = false,
   ): void {
-    this.#lines.add(leafHash(bytes));
+    this.lines.add(bytes);
     this.#bytes += bytes.length + 1;
     if (this.#subjects?.add(bytes, event, isVoid) === false) this.endState();
     this.#storeHashes();
@@ -75,10 +65,10 @@ export class FeedTree {
   }
 
   #storeHashes(): void {
-    const { size } = this.#lines;
+    const { size } = this.lines;
     if (!this.#wanted.has(size)) return;
     const state = this.#subjects?.snapshot();
-    const hashes = { root: this.#lines.root(), bytes: this.#bytes };
+    const hashes = { root: this.lines.root(), bytes: this.#bytes };
     this.#found.set(size, state === undefined ? hashes : { ...hashes, state });
   }
 }

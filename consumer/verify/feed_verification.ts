@@ -98,7 +98,9 @@ export class FeedVerification {
     this.#limits = limits;
     this.#parse = createFeedLineParser({ limits });
     const { recovery } = options;
-    if (recovery?.keys) this.#roots = new StatementRoots(recovery);
+    if (recovery?.keys) {
+      this.#roots = new StatementRoots(recovery, this.tree?.lines);
+    }
     this.#replay = new Replay({
       issuer: options.issuer,
       // Each reading has a later clock.
@@ -374,6 +376,7 @@ export class FeedVerification {
       const end = this.#reading!.keys.endOf(header.kid) ?? Infinity;
       isVoid = event.sequence > end;
       this.#replay.apply(event, this.#line, isVoid);
+      this.tree?.add(this.#lineBytes, event, isVoid);
       this.#roots?.add(this.#lineBytes);
     } catch (error) {
       return this.#recordFault(error, header.kid, payload);
@@ -382,7 +385,6 @@ export class FeedVerification {
     this.#verified++;
     this.#lastEventId = event.event_id;
     this.#count(header.kid, event.sequence);
-    this.tree?.add(this.#lineBytes, event, isVoid);
     // Outside the try: an error of the callback is not a fault of the feed.
     this.#reading?.onEvent?.({
       event,

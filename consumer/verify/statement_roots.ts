@@ -6,17 +6,21 @@
  */
 
 import { SigError } from "@sig/core";
-import { leafHash, TreeHasher } from "@sig/jose/proofs";
 import { encodeBase64Url } from "@sig/jose/internal";
 import type { Recovery, StatementClaims } from "@sig/jose/recovery";
+import { LineTree } from "../proofs/line_tree.ts";
 
 /** Receives the lines of a feed from the first one on. */
 export class StatementRoots {
-  readonly #lines = new TreeHasher();
+  readonly #lines: LineTree;
+  readonly #isShared: boolean;
   /** The statements to compare, the smallest size first. */
   readonly #left: StatementClaims[];
 
-  constructor({ statements }: Recovery) {
+  /** @param tree Already receives each line, before it is added here. */
+  constructor({ statements }: Recovery, tree?: LineTree) {
+    this.#isShared = tree !== undefined;
+    this.#lines = tree ?? new LineTree();
     this.#left = statements.toSorted((a, b) => a.size - b.size);
     this.#compare();
   }
@@ -29,7 +33,7 @@ export class StatementRoots {
    */
   add(line: Uint8Array): void {
     if (this.#left.length === 0) return;
-    this.#lines.add(leafHash(line));
+    if (!this.#isShared) this.#lines.add(line);
     this.#compare();
   }
 
