@@ -32,7 +32,7 @@ const ALONE = [
   "issuer/crash_test.ts",
   "web/openid/processes_test.ts",
   // They compile, pack and publish.
-  ...["compile", "jsr", "npm", "own_project", "release"]
+  ...["compile", "jsr", "npm", "release"]
     .map((name) => `tests/ship/${name}_test.ts`),
 ];
 /** Modules of these folders share a group: they share a browser or servers. */

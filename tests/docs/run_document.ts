@@ -8,6 +8,7 @@
  */
 
 import { createNewcomer, ROOT } from "./newcomer.ts";
+import { serveSig } from "./sig_server.ts";
 import { type Block, exitCodeOf, hasNo } from "./read_blocks.ts";
 
 /** Ports in the documents, which each run replaces by free ones. */
@@ -34,7 +35,9 @@ export async function runDocument(
 ): Promise<DocumentRun> {
   await using newcomer = await createNewcomer();
   const run = `${newcomer.home}/.run`;
-  await Deno.mkdir(run);
+  await Deno.mkdir(`${run}/bin`, { recursive: true });
+  const launcher = `${newcomer.home}/.local/bin/sig`;
+  await using _ = await serveSig(`${run}/bin/sig`, launcher);
   const ports = freePorts();
   try {
     await Deno.writeTextFile(`${run}/script`, toScript(blocks, ports));
@@ -42,7 +45,11 @@ export async function runDocument(
       args: [`${run}/script`],
       cwd: ROOT,
       clearEnv: true,
-      env: { ...newcomer.env, DOCS_RUN: run },
+      env: {
+        ...newcomer.env,
+        PATH: `${run}/bin:${newcomer.env.PATH}`,
+        DOCS_RUN: run,
+      },
       stdin: "null",
       stdout: "null",
       stderr: "piped",

@@ -1,10 +1,26 @@
+/** The packed libraries in Node 22, Bun and workerd. @module */
+
 import { assertEquals } from "@std/assert";
 import { packLibraries } from "../../tools/pack.ts";
 import { readBlocks } from "../docs/read_blocks.ts";
-import { isCi, run, runWell, tempFolder } from "../kit/process.ts";
+import {
+  freePort,
+  isCi,
+  ROOT,
+  run,
+  runWell,
+  tempFolder,
+  TestProcess,
+} from "../kit/process.ts";
+import { retry } from "../kit/wait.ts";
 import { serveLoopback } from "../kit/loopback.ts";
 
 const PAGE = new URL("../../docs/node.md", import.meta.url);
+const blocks = readBlocks(await Deno.readTextFile(PAGE));
+
+function block(language: string): string {
+  return blocks.find((each) => each.language === language)!.text;
+}
 
 /** Whether npm can get Node 22 here. */
 async function hasNode(): Promise<boolean> {
@@ -113,84 +129,144 @@ const PRINTED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-Deno.test({
-  name:
-    "each tarball alone is installed by npm, pnpm and bun, which ask no registry for @sig, and runs in Node 22",
-  ignore,
-  fn: async (t) => {
-    await using packed = await tempFolder();
-    const { server, refused } = await startRegistry();
-    await using _ = server;
-    const registry = `${server.origin}/`;
-    await using tools = await tempFolder();
-    await runWell(
-      "npm",
-      ["install", "--no-audit", "--no-fund", "pnpm@12.21.0", "bun@1.4.5"],
-      { cwd: tools.path },
-    );
-    const bin = `${tools.path}/node_modules/.bin`;
-    const managers: readonly (readonly [string, readonly string[]])[] = [
-      ["npm", ["npm", "install", "--no-audit", "--no-fund"]],
-      ["pnpm", [`${bin}/pnpm`, "add"]],
-      ["bun", [`${bin}/bun`, "add"]],
-    ];
-    for (const path of await packLibraries(packed.path)) {
-      const [, name = ""] = /sig-(\w+)-[^/]*$/.exec(path)!;
-      for (const [manager, [program = "", ...args]] of managers) {
-        await t.step(`${name} by ${manager}`, async () => {
-          await using folder = await tempFolder();
-          const at = { cwd: folder.path };
-          const write = (file: string, text: string) =>
-            Deno.writeTextFile(`${folder.path}/${file}`, text);
-          await write("package.json", '{"type":"module"}');
-          await write("try.mjs", PROGRAMS[name]!);
-          await runWell(program, [...args, path], {
-            ...at,
-            env: {
-              npm_config_registry: registry,
-              npm_config_cache: `${folder.path}/.cache`,
-              npm_config_store_dir: `${folder.path}/.store`,
-              BUN_CONFIG_REGISTRY: registry,
-              BUN_INSTALL_CACHE_DIR: `${folder.path}/.cache`,
-            },
-          });
-          const printed = await runWell(
-            "npx",
-            ["-y", "node@22", "--disable-warning=ExperimentalWarning"]
-              .concat("try.mjs"),
-            at,
-          );
-          assertEquals(printed.trimEnd().split("\n"), PRINTED[name]!);
-        });
-      }
-    }
-    assertEquals(refused, []);
-  },
+/** The package managers that install each library. */
+const INSTALLED_BY: Readonly<Record<string, readonly string[]>> = {
+  core: ["npm"],
+  jose: ["npm"],
+  issuer: ["npm", "pnpm", "bun"],
+  consumer: ["npm", "pnpm", "bun"],
+};
+
+const ASK = 'import program from "./worker.mjs";\n' +
+  "console.log(await (await program.fetch()).text());\n";
+
+/** A configuration of workerd that serves `out.js`. */
+const workerdConfig = (port: number) => `
+using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = (
+    modules = [(name = "out.js", esModule = embed "out.js")],
+    compatibilityDate = "2026-01-01",
+    compatibilityFlags = ["nodejs_compat"]))],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]
+);
+`;
+
+Deno.test("a Deno project links the checkout as the document says", async () => {
+  await using folder = await tempFolder();
+  const root = ROOT.pathname.replace(/\/$/, "");
+  const config = JSON.parse(block("json").replaceAll("../sig", root));
+  // Where JSR can't be reached, its packages are linked too.
+  for (const name of ["assert", "csv", "encoding", "ulid"]) {
+    config.links.push(`${root}/links/std-${name}`);
+  }
+  const write = (name: string, text: string) =>
+    Deno.writeTextFile(`${folder.path}/${name}`, text);
+  await write("deno.json", JSON.stringify(config));
+  await write("worker.mjs", block("js"));
+  await write("try.ts", ASK);
+  const at = { cwd: folder.path };
+  const printed = await runWell(Deno.execPath(), ["run", "try.ts"], at);
+  assertEquals(printed, "allow\n");
 });
 
 Deno.test({
-  name:
-    "npm installs the packed libraries, and Node 22 runs the program of the document",
+  name: "the packed libraries run in Node 22, Bun and workerd",
   ignore,
-  fn: async () => {
+  fn: async (t) => {
     await using packed = await tempFolder();
-    await using folder = await tempFolder();
-    for (const path of await packLibraries(packed.path)) {
+    const tarballs = await packLibraries(packed.path);
+    await using tools = await tempFolder();
+    await runWell("npm", [
+      ...["install", "--no-audit", "--no-fund", "pnpm@12.21.0"],
+      ...["bun@1.4.5", "esbuild@0.28.2", "workerd@1"],
+    ], { cwd: tools.path });
+    const bin = `${tools.path}/node_modules/.bin`;
+    const printPath = ["-y", "node@22", "-p", "process.execPath"];
+    const node = (await runWell("npx", printPath)).trim();
+
+    const { server, refused } = await startRegistry();
+    await using _ = server;
+    const registry = `${server.origin}/`;
+    const managers: Readonly<Record<string, readonly string[]>> = {
+      npm: ["npm", "install", "--no-audit", "--no-fund"],
+      pnpm: [`${bin}/pnpm`, "add"],
+      bun: [`${bin}/bun`, "add"],
+    };
+    for (const path of tarballs) {
+      const [, name = ""] = /sig-(\w+)-[^/]*$/.exec(path)!;
+      for (const manager of INSTALLED_BY[name]!) {
+        await t.step(
+          `${manager} installs ${name} alone, and asks no registry for @sig`,
+          async () => {
+            await using folder = await tempFolder();
+            const at = { cwd: folder.path };
+            const write = (file: string, text: string) =>
+              Deno.writeTextFile(`${folder.path}/${file}`, text);
+            await write("package.json", '{"type":"module"}');
+            await write("try.mjs", PROGRAMS[name]!);
+            const [program = "", ...words] = managers[manager]!;
+            await runWell(program, [...words, path], {
+              ...at,
+              env: {
+                npm_config_registry: registry,
+                npm_config_cache: `${folder.path}/.cache`,
+                npm_config_store_dir: `${folder.path}/.store`,
+                BUN_CONFIG_REGISTRY: registry,
+                BUN_INSTALL_CACHE_DIR: `${folder.path}/.cache`,
+              },
+            });
+            const args = ["--disable-warning=ExperimentalWarning", "try.mjs"];
+            const printed = await runWell(node, args, at);
+            assertEquals(printed.trimEnd().split("\n"), PRINTED[name]!);
+          },
+        );
+      }
+    }
+    assertEquals(refused, []);
+
+    for (const path of tarballs) {
       const args = ["-xOzf", path, "package/package.json"];
       const json = JSON.parse(await runWell("tar", args));
       assertEquals(json.engines, { node: ">=22" });
       const names = Object.keys(json.dependencies);
       assertEquals(names.filter((name) => name !== "jose"), [], path);
     }
-    const blocks = readBlocks(await Deno.readTextFile(PAGE));
-    const commands = blocks.find(({ language }) => language === "sh")!.text
-      .replace("npx -y deno@2.9.6 task pack\n", "")
-      .replace('ROOT=$PWD && cd "$(mktemp -d)"\n', "")
-      .replace('"$ROOT"/dist/npm', packed.path);
-    const printed = await runWell("bash", ["-ec", commands], {
-      cwd: folder.path,
+
+    await using folder = await tempFolder();
+    const at = { cwd: folder.path };
+    const write = (name: string, text: string) =>
+      Deno.writeTextFile(`${folder.path}/${name}`, text);
+    await t.step("the program of the document runs in Node", async () => {
+      const commands = block("sh")
+        .replace("npx -y deno@2.9.6 task pack\n", "")
+        .replace('ROOT=$PWD && cd "$(mktemp -d)"\n', "")
+        .replace('"$ROOT"/dist/npm', packed.path);
+      const printed = await runWell("bash", ["-ec", commands], at);
+      assertEquals(printed.trimEnd(), block("text").trimEnd());
     });
-    const expected = blocks.find(({ language }) => language === "text")!.text;
-    assertEquals(printed.trimEnd(), expected.trimEnd());
+    await write("package.json", '{"type":"module"}');
+    await write("worker.mjs", block("js"));
+    await write("ask.mjs", ASK);
+    await t.step("the other one runs in Bun", async () => {
+      assertEquals(await runWell(`${bin}/bun`, ["ask.mjs"], at), "allow\n");
+    });
+    const [, command = ""] = /^(esbuild .+)$/m.exec(
+      blocks.find(({ text }) => text.startsWith("esbuild"))!.text,
+    )!;
+    await runWell(`${bin}/esbuild`, command.split(" ").slice(1), at);
+    await t.step("and bundled in Node", async () => {
+      await write("ask.mjs", ASK.replace("worker.mjs", "out.js"));
+      assertEquals(await runWell(node, ["ask.mjs"], at), "allow\n");
+    });
+    await t.step("and bundled in workerd", async () => {
+      const port = freePort();
+      await write("config.capnp", workerdConfig(port));
+      const args = ["serve", "config.capnp"];
+      await using workerd = new TestProcess(`${bin}/workerd`, args, at);
+      await workerd.listens(port);
+      const response = await retry(() => fetch(`http://127.0.0.1:${port}/`));
+      assertEquals([response.status, await response.text()], [200, "allow"]);
+    });
   },
 });
