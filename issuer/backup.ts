@@ -314,12 +314,9 @@ function refused(
   hint?: string,
   action = "use the backup",
 ): SigError {
-  return new SigError(
-    code,
-    {
-      action: action,
-      reason: why,
-      ...hint === undefined ? {} : { context: { hint } },
-    },
-  );
+  return new SigError(code, {
+    action: action,
+    reason: why,
+    ...hint === undefined ? {} : { context: { hint } },
+  });
 }

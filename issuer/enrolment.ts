@@ -159,25 +159,19 @@ export function relationshipToShare(
   const [found, ...more] = some;
   if (found !== undefined && more.length === 0) return found;
   if (all.length === 0) {
-    throw new SigError(
-      "unknown_relationship",
-      {
-        action: "add a key",
-        reason: `${quote(subject)} has no active relationship`,
-      },
-    );
-  }
-  throw new SigError(
-    "ambiguous_relationship",
-    {
+    throw new SigError("unknown_relationship", {
       action: "add a key",
-      reason: `${quote(subject)} has ${all.length} active relationships`,
-      context: {
-        relationship_ids: all.map(({ relationship_id }) => relationship_id),
-        hint: "sig invite --also SUBJECT --type TYPE names one of them.",
-      },
+      reason: `${quote(subject)} has no active relationship`,
+    });
+  }
+  throw new SigError("ambiguous_relationship", {
+    action: "add a key",
+    reason: `${quote(subject)} has ${all.length} active relationships`,
+    context: {
+      relationship_ids: all.map(({ relationship_id }) => relationship_id),
+      hint: "sig invite --also SUBJECT --type TYPE names one of them.",
     },
-  );
+  });
 }
 
 /** Readers would ignore this link, and offboarding would miss the person. */
@@ -194,14 +188,11 @@ function requireFurtherKey(
   const isActive = activeOfPerson(state, subject)
     .some(({ upsert }) => upsert.subject === subject);
   if (!isActive && !(isKnown && isOther)) return;
-  throw new SigError(
-    "subject_mismatch",
-    {
-      action: "enrol",
-      reason: isOther
-        ? `the feed knows ${quote(subject)} as another person`
-        : `${quote(subject)} already is an active key of this person`,
-      context: { hint: "Answer on the new device, with a key of its own." },
-    },
-  );
+  throw new SigError("subject_mismatch", {
+    action: "enrol",
+    reason: isOther
+      ? `the feed knows ${quote(subject)} as another person`
+      : `${quote(subject)} already is an active key of this person`,
+    context: { hint: "Answer on the new device, with a key of its own." },
+  });
 }

@@ -222,31 +222,25 @@ async function publish(
 }
 
 function keyExists({ host, kid }: KeyName): SigError {
-  return new SigError(
-    "kid_exists",
-    {
-      action: "make issuer",
-      reason: `the key store has a key ${quote(kid)} of ${quote(host)} already`,
-      context: {
-        kid,
-        hint:
-          "Nothing was made. If the issuer exists, work in its directory or a backup of it: readers refuse a second, empty feed. If it is new, or its init was broken off: --reuse-key.",
-      },
+  return new SigError("kid_exists", {
+    action: "make issuer",
+    reason: `the key store has a key ${quote(kid)} of ${quote(host)} already`,
+    context: {
+      kid,
+      hint:
+        "Nothing was made. If the issuer exists, work in its directory or a backup of it: readers refuse a second, empty feed. If it is new, or its init was broken off: --reuse-key.",
     },
-  );
+  });
 }
 
 function exists(path: string): SigError {
-  return new SigError(
-    "issuer_exists",
-    {
-      action: "make issuer",
-      reason: `${quote(path)} is there already`,
-      context: {
-        path,
-        hint:
-          "Nothing was overwritten. Use another directory; to complete an init that was broken off, repeat it with the same host, kid and keys.",
-      },
+  return new SigError("issuer_exists", {
+    action: "make issuer",
+    reason: `${quote(path)} is there already`,
+    context: {
+      path,
+      hint:
+        "Nothing was overwritten. Use another directory; to complete an init that was broken off, repeat it with the same host, kid and keys.",
     },
-  );
+  });
 }

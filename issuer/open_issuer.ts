@@ -708,19 +708,16 @@ export class Issuer implements AsyncDisposable {
     });
     if (held.some((key) => key.kid !== kid)) return true;
     if (unintroduced) return false;
-    throw new SigError(
-      "signing_key_not_found",
-      {
-        action: `introduce key ${quote(kid)}`,
-        reason:
-          "the private part of none of the issuer's older keys is available",
-        context: {
-          kid,
-          hint:
-            "Nothing was changed. Make an older key available (key store, ssh-agent, SIG_KEY_FILE). If all are lost: --unintroduced; readers that remember a proof then refuse this issuer (key_not_introduced) until sig pin ack there.",
-        },
+    throw new SigError("signing_key_not_found", {
+      action: `introduce key ${quote(kid)}`,
+      reason:
+        "the private part of none of the issuer's older keys is available",
+      context: {
+        kid,
+        hint:
+          "Nothing was changed. Make an older key available (key store, ssh-agent, SIG_KEY_FILE). If all are lost: --unintroduced; readers that remember a proof then refuse this issuer (key_not_introduced) until sig pin ack there.",
       },
-    );
+    });
   }
 
   /**
@@ -826,14 +823,11 @@ export class Issuer implements AsyncDisposable {
         } catch (error) {
           if (!(error instanceof IndexError)) throw error;
           if (attempt === MAX_ATTEMPTS) {
-            throw new SigError(
-              "store_unavailable",
-              {
-                action: "append",
-                reason: "the index beside the feed can't be used",
-                cause: error,
-              },
-            );
+            throw new SigError("store_unavailable", {
+              action: "append",
+              reason: "the index beside the feed can't be used",
+              cause: error,
+            });
           }
           index.discard();
         }

@@ -141,17 +141,14 @@ function voidId(sequence: number): SigError {
 
 /** Returns the error for an invitation that another subject has used. */
 export function invitationUsed(sequence: number): SigError {
-  return new SigError(
-    "invitation_used",
-    {
-      action: "enrol",
-      reason: "the invitation was used already, by somebody else",
-      context: {
-        sequence,
-        hint: "Find out who it was (sig log), then make a new invitation.",
-      },
+  return new SigError("invitation_used", {
+    action: "enrol",
+    reason: "the invitation was used already, by somebody else",
+    context: {
+      sequence,
+      hint: "Find out who it was (sig log), then make a new invitation.",
     },
-  );
+  });
 }
 
 class Batch {

@@ -280,18 +280,15 @@ async function isFollowed(
 function unusable(error: unknown): unknown {
   if (!isSigError(error)) return error;
   const { line } = error.context;
-  return new SigError(
-    error.code,
-    {
-      action: "use the feed",
-      reason: `line ${line}: ${error.reason}`,
-      context: {
-        ...error.context,
-        hint: "Nothing was changed. Put the feed back from a copy.",
-      },
-      cause: error,
+  return new SigError(error.code, {
+    action: "use the feed",
+    reason: `line ${line}: ${error.reason}`,
+    context: {
+      ...error.context,
+      hint: "Nothing was changed. Put the feed back from a copy.",
     },
-  );
+    cause: error,
+  });
 }
 
 /** Returns the line's event if this issuer signed it: the feed had it once. */

@@ -30,20 +30,16 @@ export async function requireNotBehind(
   const { whole, lines } = await compareFeeds(feed, published);
   if (published.length <= whole) return;
   const known = countLines(published);
-  throw new SigError(
-    "feed_rolled_back",
-    {
-      action: "append to the feed",
-      reason:
-        `it ends at sequence ${lines}, but the published feed at ${known}`,
-      context: {
-        sequence: lines,
-        known_sequence: known,
-        hint:
-          "Nothing was written. Bring the missing events back: sig restore --from with the same source.",
-      },
+  throw new SigError("feed_rolled_back", {
+    action: "append to the feed",
+    reason: `it ends at sequence ${lines}, but the published feed at ${known}`,
+    context: {
+      sequence: lines,
+      known_sequence: known,
+      hint:
+        "Nothing was written. Bring the missing events back: sig restore --from with the same source.",
     },
-  );
+  });
 }
 
 /**
@@ -62,14 +58,11 @@ export async function restoreFeed(
   now: Date,
 ): Promise<RestoredFeed> {
   if (published.length > 0 && published.at(-1) !== LF) {
-    throw new SigError(
-      "incomplete_line",
-      {
-        action: "restore the feed",
-        reason: "the published one does not end in a line end",
-        context: { line: countLines(published) + 1 },
-      },
-    );
+    throw new SigError("incomplete_line", {
+      action: "restore the feed",
+      reason: "the published one does not end in a line end",
+      context: { line: countLines(published) + 1 },
+    });
   }
   const { last_sequence } = await replayFeed(published, rules, {
     keepOnly: null,
@@ -132,17 +125,13 @@ export function countLines(feed: Uint8Array): number {
 }
 
 function rewritten(sequence: number, copy: string): SigError {
-  return new SigError(
-    "feed_rewritten",
-    {
-      action: "use the feed",
-      reason:
-        `it and ${copy} have different lines from sequence ${sequence} on`,
-      context: {
-        sequence,
-        hint:
-          "Nothing was written. Find out which of the two readers have seen; only that one can go on.",
-      },
+  return new SigError("feed_rewritten", {
+    action: "use the feed",
+    reason: `it and ${copy} have different lines from sequence ${sequence} on`,
+    context: {
+      sequence,
+      hint:
+        "Nothing was written. Find out which of the two readers have seen; only that one can go on.",
     },
-  );
+  });
 }

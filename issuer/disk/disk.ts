@@ -35,15 +35,12 @@ export interface Entry {
  */
 export function requireDeno(): void {
   if ("Deno" in globalThis) return;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: "use folder",
-      reason:
-        "an issuer in a folder needs Deno, since Node can't lock files (flock)",
-      context: { hint: "In Node, use createMemoryStore, or your own store." },
-    },
-  );
+  throw new SigError("invalid_request", {
+    action: "use folder",
+    reason:
+      "an issuer in a folder needs Deno, since Node can't lock files (flock)",
+    context: { hint: "In Node, use createMemoryStore, or your own store." },
+  });
 }
 
 /** Returns the error for a failed operation, without the system's text. */
@@ -55,15 +52,12 @@ function diskError(
 ): SigError {
   const system = systemCode(error);
   const why = REASONS[system] ?? "the system refused it";
-  return new SigError(
-    code,
-    {
-      action: `${action} ${JSON.stringify(path)}`,
-      reason: `${why} (${system})`,
-      context: { path, system_code: system },
-      cause: error,
-    },
-  );
+  return new SigError(code, {
+    action: `${action} ${JSON.stringify(path)}`,
+    reason: `${why} (${system})`,
+    context: { path, system_code: system },
+    cause: error,
+  });
 }
 
 const REASONS: { readonly [code: string]: string | undefined } = {
@@ -165,14 +159,11 @@ function loadFs(): typeof nodeFs {
 /** Refuses anything but a directory (`invalid_metadata`). */
 export function requireFolder(path: string, entry: Entry | undefined): void {
   if (entry?.kind === "directory") return;
-  throw new SigError(
-    "invalid_metadata",
-    {
-      action: `use ${JSON.stringify(path)}`,
-      reason: "it must be a directory",
-      context: { path },
-    },
-  );
+  throw new SigError("invalid_metadata", {
+    action: `use ${JSON.stringify(path)}`,
+    reason: "it must be a directory",
+    context: { path },
+  });
 }
 
 /** Resolves symbolic links; returns undefined if the path does not exist. */

@@ -118,39 +118,30 @@ export function readWhole(
   if (entry.size > maxBytes) throw tooLarge(path, entry.size, maxBytes);
   const bytes = readPlainFile(path, maxBytes);
   if (bytes !== undefined) return bytes;
-  throw new SigError(
-    "store_unavailable",
-    {
-      action: `read ${JSON.stringify(path)}`,
-      reason: "it was replaced while it was opened",
-      context: { path, hint: "Try again." },
-    },
-  );
+  throw new SigError("store_unavailable", {
+    action: `read ${JSON.stringify(path)}`,
+    reason: "it was replaced while it was opened",
+    context: { path, hint: "Try again." },
+  });
 }
 
 /** Returns the error for a file with more bytes than the limit. */
 export function tooLarge(path: string, bytes: number, limit: number): SigError {
-  return new SigError(
-    "document_too_large",
-    {
-      action: `read ${JSON.stringify(path)}`,
-      reason: `it has ${bytes} bytes (at most ${limit})`,
-      context: { path, limit },
-    },
-  );
+  return new SigError("document_too_large", {
+    action: `read ${JSON.stringify(path)}`,
+    reason: `it has ${bytes} bytes (at most ${limit})`,
+    context: { path, limit },
+  });
 }
 
 /** Refuses all but plain files, so no link is followed and no read blocks. */
 export function requirePlainFile(path: string, kind: string): void {
   if (kind === "file") return;
-  throw new SigError(
-    "invalid_metadata",
-    {
-      action: `use ${JSON.stringify(path)}`,
-      reason: "it must be a plain file (no symbolic link, FIFO or directory)",
-      context: { path, kind },
-    },
-  );
+  throw new SigError("invalid_metadata", {
+    action: `use ${JSON.stringify(path)}`,
+    reason: "it must be a plain file (no symbolic link, FIFO or directory)",
+    context: { path, kind },
+  });
 }
 
 /** In the same directory: a rename or link can't cross file systems. */

@@ -84,17 +84,14 @@ async function poll<T>(
 }
 
 export function locked(timeoutMs: number): SigError {
-  return new SigError(
-    "feed_locked",
-    {
-      action: "append",
-      reason: `another writer holds the feed's lock (waited ${timeoutMs} ms)`,
-      context: {
-        timeout_ms: timeoutMs,
-        hint: "Try again when the other writer is done.",
-      },
+  return new SigError("feed_locked", {
+    action: "append",
+    reason: `another writer holds the feed's lock (waited ${timeoutMs} ms)`,
+    context: {
+      timeout_ms: timeoutMs,
+      hint: "Try again when the other writer is done.",
     },
-  );
+  });
 }
 
 function pause(ms: number): Promise<void> {

@@ -34,17 +34,14 @@ export function requireOwner(
   us: number | null,
 ): void {
   if (us === null || entry?.owner === us) return;
-  throw new SigError(
-    "store_unavailable",
-    {
-      action: `use ${JSON.stringify(path)}`,
-      reason: "it belongs to another user, who could change what is signed",
-      context: {
-        path,
-        hint: "Run as its owner, or remove it: it is made again from the feed.",
-      },
+  throw new SigError("store_unavailable", {
+    action: `use ${JSON.stringify(path)}`,
+    reason: "it belongs to another user, who could change what is signed",
+    context: {
+      path,
+      hint: "Run as its owner, or remove it: it is made again from the feed.",
     },
-  );
+  });
 }
 
 /** Removes the permissions of other users on our folder and the index. */

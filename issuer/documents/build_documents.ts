@@ -155,12 +155,9 @@ export function encodeDocument(
     `${JSON.stringify(document, null, 2)}\n`,
   );
   if (bytes.length <= maxBytes) return bytes;
-  throw new SigError(
-    "document_too_large",
-    {
-      action: "publish document",
-      reason: `it would have ${bytes.length} bytes (at most ${maxBytes})`,
-      context: { limit: maxBytes },
-    },
-  );
+  throw new SigError("document_too_large", {
+    action: "publish document",
+    reason: `it would have ${bytes.length} bytes (at most ${maxBytes})`,
+    context: { limit: maxBytes },
+  });
 }

@@ -126,14 +126,11 @@ async function readJson(
 ): Promise<OpenObject> {
   const bytes = await store.read(path, maxBytes);
   if (bytes === undefined) {
-    throw new SigError(
-      "source_not_found",
-      {
-        action: "open issuer",
-        reason: `${JSON.stringify(path)} is missing`,
-        context: { path },
-      },
-    );
+    throw new SigError("source_not_found", {
+      action: "open issuer",
+      reason: `${JSON.stringify(path)} is missing`,
+      context: { path },
+    });
   }
   try {
     const value = parseJson(bytes);
@@ -167,14 +164,11 @@ function publishedPath(member: string, uri: string): string {
     segment !== ".." && !/[/\\\0]/.test(segment)
   );
   if (plain && segments[0] !== ".sig") return `/${segments.join("/")}`;
-  throw new SigError(
-    "invalid_metadata",
-    {
-      action: "open issuer",
-      reason: `${member} must name a file inside the issuer's directory`,
-      context: { pointer: `/${member}` },
-    },
-  );
+  throw new SigError("invalid_metadata", {
+    action: "open issuer",
+    reason: `${member} must name a file inside the issuer's directory`,
+    context: { pointer: `/${member}` },
+  });
 }
 
 function decode(segment: string): string | undefined {

@@ -66,19 +66,16 @@ export async function chooseSigningKey(
     const key = await findKey(documents, keys, each);
     if (key !== undefined) return requirePublished(key, documents);
   }
-  throw new SigError(
-    "signing_key_not_found",
-    {
-      action: "sign",
-      reason: wanted === undefined
-        ? "the private part of none of the issuer's keys is in the key store"
-        : `there is no private key ${quote(wanted)}`,
-      context: wanted !== undefined ? { kid: wanted } : {
-        issuer: documents.issuer,
-        hint: "Name the private key, or add a new one by a rotation.",
-      },
+  throw new SigError("signing_key_not_found", {
+    action: "sign",
+    reason: wanted === undefined
+      ? "the private part of none of the issuer's keys is in the key store"
+      : `there is no private key ${quote(wanted)}`,
+    context: wanted !== undefined ? { kid: wanted } : {
+      issuer: documents.issuer,
+      hint: "Name the private key, or add a new one by a rotation.",
     },
-  );
+  });
 }
 
 /**
@@ -195,33 +192,24 @@ function requirePublished(
   documents: IssuerDocuments,
 ): SigningKey {
   if (!documents.keys.keys.has(key.kid)) {
-    throw new SigError(
-      "signing_key_not_found",
-      {
-        action: "sign",
-        reason: `key ${quote(key.kid)} is not in the issuer's key set`,
-        context: { kid: key.kid },
-      },
-    );
+    throw new SigError("signing_key_not_found", {
+      action: "sign",
+      reason: `key ${quote(key.kid)} is not in the issuer's key set`,
+      context: { kid: key.kid },
+    });
   }
   if (documents.keys.endOf(key.kid) !== undefined) {
-    throw new SigError(
-      "signing_key_not_found",
-      {
-        action: "sign",
-        reason: `the issuer's recovery key ended key ${quote(key.kid)}`,
-        context: { kid: key.kid },
-      },
-    );
+    throw new SigError("signing_key_not_found", {
+      action: "sign",
+      reason: `the issuer's recovery key ended key ${quote(key.kid)}`,
+      context: { kid: key.kid },
+    });
   }
   const published = documents.keys.resolve(key.kid);
   if (published.jwk.x === key.publicJwk.x) return key;
-  throw new SigError(
-    "invalid_key",
-    {
-      action: "sign",
-      reason: `another key is published as ${quote(key.kid)}`,
-      context: { kid: key.kid },
-    },
-  );
+  throw new SigError("invalid_key", {
+    action: "sign",
+    reason: `another key is published as ${quote(key.kid)}`,
+    context: { kid: key.kid },
+  });
 }

@@ -93,14 +93,11 @@ class FileKeyStore implements KeyStore {
     const { kid } = name;
     const found = await this.#options.findReferenced?.(reference, kid);
     if (found !== undefined) return found;
-    throw new SigError(
-      "signing_key_not_found",
-      {
-        action: "use key",
-        reason: `${reference} is in an agent, which is not asked here`,
-        context: { kid },
-      },
-    );
+    throw new SigError("signing_key_not_found", {
+      action: "use key",
+      reason: `${reference} is in an agent, which is not asked here`,
+      context: { kid },
+    });
   }
 
   async write(name: KeyName, key: StoredKey): Promise<void> {
@@ -113,14 +110,11 @@ class FileKeyStore implements KeyStore {
       createDurably(place, bytes, { mode: 0o600 });
     bytes.fill(0);
     if (!created) {
-      throw new SigError(
-        "kid_exists",
-        {
-          action: "keep key",
-          reason: `${JSON.stringify(place)} exists already`,
-          context: { kid: name.kid, path: place },
-        },
-      );
+      throw new SigError("kid_exists", {
+        action: "keep key",
+        reason: `${JSON.stringify(place)} exists already`,
+        context: { kid: name.kid, path: place },
+      });
     }
   }
 
@@ -196,16 +190,13 @@ function parseReference(place: string, bytes: Uint8Array): string {
 }
 
 function notAKey(place: string): SigError {
-  return new SigError(
-    "invalid_key",
-    {
-      action: "use key",
-      reason: `${
-        JSON.stringify(place)
-      } is not a file with a private Ed25519 JWK, or the fingerprint of a key`,
-      context: { path: place },
-    },
-  );
+  return new SigError("invalid_key", {
+    action: "use key",
+    reason: `${
+      JSON.stringify(place)
+    } is not a file with a private Ed25519 JWK, or the fingerprint of a key`,
+    context: { path: place },
+  });
 }
 
 type OpenKey = PrivateJwk & { readonly [member: string]: unknown };

@@ -83,40 +83,30 @@ export function isOwnKid(kid: string): boolean {
 /** Refuses a kid that a new key may not have (`invalid_identifier`). */
 export function requireKid(kid: string): void {
   if (isOwnKid(kid)) return;
-  throw new SigError(
-    "invalid_identifier",
-    {
-      action: `use kid ${quote(kid)}`,
-      reason:
-        "it must be 1 to 64 of A-Z a-z 0-9 . _ - and not start with a dot",
-      context: { pointer: "/kid" },
-    },
-  );
+  throw new SigError("invalid_identifier", {
+    action: `use kid ${quote(kid)}`,
+    reason: "it must be 1 to 64 of A-Z a-z 0-9 . _ - and not start with a dot",
+    context: { pointer: "/kid" },
+  });
 }
 
 /** Creates the error of a kid that another key has. */
 export function kidExists(kid: string, why: string): SigError {
-  return new SigError(
-    "kid_exists",
-    {
-      action: `add key ${quote(kid)}`,
-      reason: why,
-      context: { kid, hint: "Choose another kid." },
-    },
-  );
+  return new SigError("kid_exists", {
+    action: `add key ${quote(kid)}`,
+    reason: why,
+    context: { kid, hint: "Choose another kid." },
+  });
 }
 
 /** Refuses a host that could leave the key store (`invalid_identifier`). */
 export function requireHost(host: string): void {
   if (HOST.test(host) && !host.includes("..")) return;
-  throw new SigError(
-    "invalid_identifier",
-    {
-      action: `use host ${quote(host)}`,
-      reason: "it must be a host name, with or without a port",
-      context: { pointer: "/host" },
-    },
-  );
+  throw new SigError("invalid_identifier", {
+    action: `use host ${quote(host)}`,
+    reason: "it must be a host name, with or without a port",
+    context: { pointer: "/host" },
+  });
 }
 
 /** The default kid of an issuer's first key. */
@@ -152,14 +142,11 @@ class MemoryKeyStore implements KeyStore {
 
   async write(name: KeyName, key: KeptKey): Promise<void> {
     if (this.#keys.has(slot(name))) {
-      throw new SigError(
-        "kid_exists",
-        {
-          action: "keep key",
-          reason: `there is one for ${name.kid} already`,
-          context: { kid: name.kid },
-        },
-      );
+      throw new SigError("kid_exists", {
+        action: "keep key",
+        reason: `there is one for ${name.kid} already`,
+        context: { kid: name.kid },
+      });
     }
     this.#keys.set(slot(name), "sign" in key ? key : { ...key });
   }

@@ -14,14 +14,11 @@ export function decodeText(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: `read ${what}`,
-        reason: "it is not UTF-8",
-        context: { hint: 'Save it as "CSV UTF-8".' },
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: `read ${what}`,
+      reason: "it is not UTF-8",
+      context: { hint: 'Save it as "CSV UTF-8".' },
+    });
   }
 }
 
@@ -72,19 +69,16 @@ function parseRecords(input: string, separator: string, what: string) {
     if (!(error instanceof SyntaxError)) throw error;
     // The parser's own message would quote the input.
     const line = Number(/on line (\d+)/.exec(error.message)?.[1]);
-    throw new SigError(
-      "invalid_request",
-      {
-        action: `read ${what}`,
-        reason:
-          `line ${line} has a quote that is not closed, or is within a cell`,
-        context: {
-          line,
-          hint:
-            'Put the whole cell into quotes, and write each quote in it as "".',
-        },
+    throw new SigError("invalid_request", {
+      action: `read ${what}`,
+      reason:
+        `line ${line} has a quote that is not closed, or is within a cell`,
+      context: {
+        line,
+        hint:
+          'Put the whole cell into quotes, and write each quote in it as "".',
       },
-    );
+    });
   }
 }
 

@@ -87,24 +87,21 @@ export class Directory {
       .map((subject) => this.personOf(subject));
     if (more.length === 0) return found;
     const all = [found!, ...more];
-    throw new SigError(
-      "ambiguous_relationship",
-      {
-        action: "choose a person",
-        reason: `${all.length} people have the name ${quote(text)}: ${
-          listed(all.map(describePerson))
-        }`,
-        context: {
-          people: all.slice(0, MAX_NAMED).map(({ person, name, keys }) => ({
-            person,
-            name,
-            subject: keys[0]?.subject ?? null,
-            roles: rolesOf(keys),
-          })),
-          hint: "Give the person's id (column person) or a DID.",
-        },
+    throw new SigError("ambiguous_relationship", {
+      action: "choose a person",
+      reason: `${all.length} people have the name ${quote(text)}: ${
+        listed(all.map(describePerson))
+      }`,
+      context: {
+        people: all.slice(0, MAX_NAMED).map(({ person, name, keys }) => ({
+          person,
+          name,
+          subject: keys[0]?.subject ?? null,
+          roles: rolesOf(keys),
+        })),
+        hint: "Give the person's id (column person) or a DID.",
       },
-    );
+    });
   }
 }
 
@@ -122,23 +119,20 @@ export function requireOneKey(found: FoundPerson, text: string): string {
   const count = effective.length === 0
     ? "no key with an effective relationship"
     : `${effective.length} keys with an effective relationship`;
-  throw new SigError(
-    "ambiguous_relationship",
-    {
-      action: "choose a key",
-      reason: `${quote(text)} has ${count}: ${
-        listed(found.keys.map(describeKey))
-      }`,
-      context: {
-        keys: found.keys.slice(0, MAX_NAMED).map((each) => ({
-          subject: each.subject,
-          roles: each.roles,
-          effective: each.isEffective,
-        })),
-        hint: "Give the DID of the key that is meant.",
-      },
+  throw new SigError("ambiguous_relationship", {
+    action: "choose a key",
+    reason: `${quote(text)} has ${count}: ${
+      listed(found.keys.map(describeKey))
+    }`,
+    context: {
+      keys: found.keys.slice(0, MAX_NAMED).map((each) => ({
+        subject: each.subject,
+        roles: each.roles,
+        effective: each.isEffective,
+      })),
+      hint: "Give the DID of the key that is meant.",
     },
-  );
+  });
 }
 
 function describePerson({ keys, name, person }: FoundPerson): string {

@@ -72,14 +72,11 @@ export function readPeople(
   const [header, ...rows] = readCsv(decodeText(bytes, what), what);
   const columns = header?.cells.map((cell) => cell.toLowerCase()) ?? [];
   if (!columns.includes("subject")) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: `read ${what}`,
-        reason: "it has no column subject",
-        context: { hint: `Its columns are ${COLUMNS.join(", ")}.` },
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: `read ${what}`,
+      reason: "it has no column subject",
+      context: { hint: `Its columns are ${COLUMNS.join(", ")}.` },
+    });
   }
   const faults = new PeopleFaults(path);
   const twice = COLUMNS.find((name) =>
@@ -211,21 +208,18 @@ export class PeopleFaults {
     const [first] = this.#faults;
     if (first === undefined) return;
     const more = this.#faults.length - 1;
-    throw new SigError(
-      "invalid_request",
-      {
-        action: `read people file ${quote(this.#path)}`,
-        reason: `${first.detail}${
-          more === 0 ? "" : ` (and ${more} more fault${more === 1 ? "" : "s"})`
-        }`,
-        context: {
-          row: first.row,
-          ...(this.#flag && { flag: this.#flag }),
-          ...(more === 0 ? {} : { errors: this.#faults.slice(0, MAX_FAULTS) }),
-          hint: "Correct these rows; each key has one person and one name.",
-        },
+    throw new SigError("invalid_request", {
+      action: `read people file ${quote(this.#path)}`,
+      reason: `${first.detail}${
+        more === 0 ? "" : ` (and ${more} more fault${more === 1 ? "" : "s"})`
+      }`,
+      context: {
+        row: first.row,
+        ...(this.#flag && { flag: this.#flag }),
+        ...(more === 0 ? {} : { errors: this.#faults.slice(0, MAX_FAULTS) }),
+        hint: "Correct these rows; each key has one person and one name.",
       },
-    );
+    });
   }
 }
 

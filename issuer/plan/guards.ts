@@ -142,24 +142,21 @@ export function requireGuards(
     ...options.namesakes ? [] : namesakesIn(state, drafts, history),
   );
   if (needs.length === 0) return;
-  throw new SigError(
-    "confirmation_required",
-    {
-      action: "apply plan",
-      reason: needs.map(([why]) => why).join("; "),
-      context: {
-        people,
-        losses: losses.length,
-        grants: grants.length,
-        readmissions: readmissions.length,
-        ...(texts.length > 0 && { public_texts: texts.length }),
-        ...(first && { readmitted: readmissions.slice(0, MAX_NAMED) }),
-        hint: `Nothing was written. If this is meant, add ${
-          [...new Set(needs.map(([, flag]) => flag))].join(" ")
-        }.`,
-      },
+  throw new SigError("confirmation_required", {
+    action: "apply plan",
+    reason: needs.map(([why]) => why).join("; "),
+    context: {
+      people,
+      losses: losses.length,
+      grants: grants.length,
+      readmissions: readmissions.length,
+      ...(texts.length > 0 && { public_texts: texts.length }),
+      ...(first && { readmitted: readmissions.slice(0, MAX_NAMED) }),
+      hint: `Nothing was written. If this is meant, add ${
+        [...new Set(needs.map(([, flag]) => flag))].join(" ")
+      }.`,
     },
-  );
+  });
 }
 
 /** Joins the people with the links that the drafts publish. */

@@ -191,16 +191,13 @@ function ofOther(
   { person = "", relationship_id = "" }: DesiredRelationship,
   about: string,
 ): SigError {
-  return new SigError(
-    "invalid_field",
-    {
-      action: "plan",
-      reason: `relationship ${quote(relationship_id)} is about ${
-        quote(about)
-      }, which is not a key of person ${quote(person)}`,
-      context: { column: "person" },
-    },
-  );
+  return new SigError("invalid_field", {
+    action: "plan",
+    reason: `relationship ${quote(relationship_id)} is about ${
+      quote(about)
+    }, which is not a key of person ${quote(person)}`,
+    context: { column: "person" },
+  });
 }
 
 /** Returns the keys of a person, the oldest in the feed first. */

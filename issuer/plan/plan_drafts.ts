@@ -44,14 +44,11 @@ function draftsOf(
   const { action, relationship_id, subject, before, after } = change;
   const published = relationships.get(relationship_id ?? "");
   if (before !== null && published === undefined) {
-    throw new SigError(
-      "plan_outdated",
-      {
-        action: "apply plan",
-        reason: `the feed has no relationship ${quote(relationship_id ?? "")}`,
-        context: { hint: "Make the plan again." },
-      },
-    );
+    throw new SigError("plan_outdated", {
+      action: "apply plan",
+      reason: `the feed has no relationship ${quote(relationship_id ?? "")}`,
+      context: { hint: "Make the plan again." },
+    });
   }
   if (after === null || action === "revoke") {
     return [ending(relationship_id ?? "", change.reason_code ?? reasonCode)];

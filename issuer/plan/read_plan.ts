@@ -40,14 +40,11 @@ export function readPlan(
   const plan = requirePlan(value);
   const history = new PeopleHistory(state, now);
   if (plan.issuer !== state.issuer) {
-    throw new SigError(
-      "issuer_mismatch",
-      {
-        action: "apply plan",
-        reason: "it was made for another issuer",
-        context: { expected: state.issuer },
-      },
-    );
+    throw new SigError("issuer_mismatch", {
+      action: "apply plan",
+      reason: "it was made for another issuer",
+      context: { expected: state.issuer },
+    });
   }
   const { last_sequence, feed_sha256 } = state;
   if (plan.changes.every((change) => isDone(change, state, history))) {
@@ -98,13 +95,10 @@ function requirePlan(value: unknown): Plan {
     typeof value.based_on.feed_sha256 === "string" &&
     Array.isArray(value.changes) && value.changes.every(isChange);
   if (isPlan) return recomputedPlan(value as unknown as Plan);
-  throw new SigError(
-    "invalid_request",
-    {
-      action: "apply plan",
-      reason: "the file is not a plan as `sig plan --out` writes it",
-    },
-  );
+  throw new SigError("invalid_request", {
+    action: "apply plan",
+    reason: "the file is not a plan as `sig plan --out` writes it",
+  });
 }
 
 /**

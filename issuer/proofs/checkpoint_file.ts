@@ -91,14 +91,11 @@ export async function signCheckpoint(
 ): Promise<string> {
   const { origin } = checkpoint;
   if (timekeeper === undefined) {
-    throw new SigError(
-      "signing_key_not_found",
-      {
-        action: "sign checkpoint",
-        reason:
-          "the private part of none of the issuer's keys is in the key store",
-      },
-    );
+    throw new SigError("signing_key_not_found", {
+      action: "sign checkpoint",
+      reason:
+        "the private part of none of the issuer's keys is in the key store",
+    });
   }
   const text = formatCheckpoint(checkpoint);
   const note = before && parseNote(before.source);
@@ -133,18 +130,15 @@ function isLineOf(
 }
 
 function lostSignature(kid: string): SigError {
-  return new SigError(
-    "signing_key_not_found",
-    {
-      action: "sign checkpoint",
-      reason: `key ${quote(kid)}, which signed the last one, can't sign now`,
-      context: {
-        kid,
-        hint:
-          `Nothing was signed, since readers rely on that signature to accept newer keys. Run sig checkpoint where the key is (key store, ssh-agent, SIG_KEY_FILE), or, if it is lost: sig checkpoint --drop ${kid}.`,
-      },
+  return new SigError("signing_key_not_found", {
+    action: "sign checkpoint",
+    reason: `key ${quote(kid)}, which signed the last one, can't sign now`,
+    context: {
+      kid,
+      hint:
+        `Nothing was signed, since readers rely on that signature to accept newer keys. Run sig checkpoint where the key is (key store, ssh-agent, SIG_KEY_FILE), or, if it is lost: sig checkpoint --drop ${kid}.`,
     },
-  );
+  });
 }
 
 /**
@@ -216,12 +210,9 @@ function requireNew(
 }
 
 function cannotAdd(why: string, hint?: string): SigError {
-  return new SigError(
-    "invalid_checkpoint",
-    {
-      action: "add signature to checkpoint",
-      reason: why,
-      ...hint === undefined ? {} : { context: { hint } },
-    },
-  );
+  return new SigError("invalid_checkpoint", {
+    action: "add signature to checkpoint",
+    reason: why,
+    ...hint === undefined ? {} : { context: { hint } },
+  });
 }

@@ -127,14 +127,11 @@ export async function planRecovery(
   const last = recovery.statements.at(-1);
   const isPublished = last?.key === x;
   if (!isPublished && commitmentTo(x) !== recovery.next) {
-    throw new SigError(
-      "invalid_key",
-      {
-        action: "recover",
-        reason: "the recovery key does not fit the published commitment",
-        context: { hint: "Nothing was changed." },
-      },
-    );
+    throw new SigError("invalid_key", {
+      action: "recover",
+      reason: "the recovery key does not fit the published commitment",
+      context: { hint: "Nothing was changed." },
+    });
   }
   const claims: StatementClaims = isPublished ? last : {
     iss: documents.issuer,
@@ -227,14 +224,11 @@ function requireNext(
     commitmentTo(request.recoveryKey.publicJwk.x) === commitment ||
     statements.some(({ key }) => commitmentTo(key) === commitment);
   if (!isUsed) return;
-  throw new SigError(
-    "invalid_key",
-    {
-      action: "recover",
-      reason: "the next recovery key was used before",
-      context: { hint: "Nothing was changed. Name another file." },
-    },
-  );
+  throw new SigError("invalid_key", {
+    action: "recover",
+    reason: "the next recovery key was used before",
+    context: { hint: "Nothing was changed. Name another file." },
+  });
 }
 
 /**
@@ -332,16 +326,13 @@ export function requireSameEnds(
  */
 export function requireSameKey({ claims, kid }: RecoveryPlan, x: string): void {
   if (claims.keys[kid] === x) return;
-  throw new SigError(
-    "signing_key_not_found",
-    {
-      action: "recover",
-      reason: `the key store does not have key ${
-        quote(kid)
-      }, which the published statement names`,
-      context: { kid, hint: "Put it back, or recover with the next key." },
-    },
-  );
+  throw new SigError("signing_key_not_found", {
+    action: "recover",
+    reason: `the key store does not have key ${
+      quote(kid)
+    }, which the published statement names`,
+    context: { kid, hint: "Put it back, or recover with the next key." },
+  });
 }
 
 /** Returns the keys that may sign after a statement, the new one last. */

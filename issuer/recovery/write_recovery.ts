@@ -24,25 +24,19 @@ export async function firstCommitment(
   x: string,
 ): Promise<Recovery> {
   if (recovery !== undefined) {
-    throw new SigError(
-      "issuer_exists",
-      {
-        action: "create recovery key",
-        reason: "the issuer has one",
-        context: { hint: "Nothing was changed. A recovery names the next." },
-      },
-    );
+    throw new SigError("issuer_exists", {
+      action: "create recovery key",
+      reason: "the issuer has one",
+      context: { hint: "Nothing was changed. A recovery names the next." },
+    });
   }
   for (const [kid, { jwk }] of keys.keys) {
     if (jwk.x !== x) continue;
-    throw new SigError(
-      "invalid_key",
-      {
-        action: "create recovery key",
-        reason: `it is the signing key ${quote(kid)}`,
-        context: { kid },
-      },
-    );
+    throw new SigError("invalid_key", {
+      action: "create recovery key",
+      reason: `it is the signing key ${quote(kid)}`,
+      context: { kid },
+    });
   }
   const member = { commitment: commitmentTo(x), statements: [] };
   return await readRecovery(member, issuer);

@@ -260,14 +260,11 @@ class FileStore implements FeedStore {
         markUnclean: () => this.#unclean = true,
       });
       if (file.isOpenOf(place, entry)) return feed;
-      throw new SigError(
-        "write_failed",
-        {
-          action: "append",
-          reason: "the feed was replaced while it was opened",
-          context: { path: place, hint: "Try again." },
-        },
-      );
+      throw new SigError("write_failed", {
+        action: "append",
+        reason: "the feed was replaced while it was opened",
+        context: { path: place, hint: "Try again." },
+      });
     } catch (error) {
       file.close();
       throw error;
@@ -293,26 +290,20 @@ class FileStore implements FeedStore {
     }
     this.#root ??= resolvePath(this.#dir);
     if (this.#root !== undefined) return this.#root;
-    throw new SigError(
-      "source_not_found",
-      {
-        action: `open ${JSON.stringify(this.#dir)}`,
-        reason: "no such directory",
-        context: { path: this.#dir, hint: "Make a new issuer with init." },
-      },
-    );
+    throw new SigError("source_not_found", {
+      action: `open ${JSON.stringify(this.#dir)}`,
+      reason: "no such directory",
+      context: { path: this.#dir, hint: "Make a new issuer with init." },
+    });
   }
 
   #refuseIfUnclean(): void {
     if (!this.#unclean) return;
-    throw new SigError(
-      "write_failed",
-      {
-        action: "append",
-        reason: "an earlier write failed and could not be undone",
-        context: { hint: "Repair the disk, then open the issuer again." },
-      },
-    );
+    throw new SigError("write_failed", {
+      action: "append",
+      reason: "an earlier write failed and could not be undone",
+      context: { hint: "Repair the disk, then open the issuer again." },
+    });
   }
 
   #step(name: string): void {
@@ -461,12 +452,9 @@ function makeFolders(path: string, flush?: (folder: string) => void): void {
 function requireInside(place: string): void {
   const resolved = resolvePath(place);
   if (resolved === undefined || resolved === place) return;
-  throw new SigError(
-    "invalid_metadata",
-    {
-      action: `use ${JSON.stringify(place)}`,
-      reason: "a symbolic link is in its path, and none is followed",
-      context: { path: place },
-    },
-  );
+  throw new SigError("invalid_metadata", {
+    action: `use ${JSON.stringify(place)}`,
+    reason: "a symbolic link is in its path, and none is followed",
+    context: { path: place },
+  });
 }

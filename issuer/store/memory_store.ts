@@ -146,18 +146,15 @@ class MemoryFeed implements OpenFeed {
 }
 
 export function missingFeed(path: string): SigError {
-  return new SigError(
-    "source_not_found",
-    {
-      action: "append",
-      reason: `the feed ${JSON.stringify(path)} is missing`,
-      context: {
-        path,
-        hint:
-          "Put it back from a copy: a new, empty feed would contradict what readers remember.",
-      },
+  return new SigError("source_not_found", {
+    action: "append",
+    reason: `the feed ${JSON.stringify(path)} is missing`,
+    context: {
+      path,
+      hint:
+        "Put it back from a copy: a new, empty feed would contradict what readers remember.",
     },
-  );
+  });
 }
 
 async function withTimeout(

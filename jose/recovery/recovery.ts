@@ -193,14 +193,11 @@ export function endKeysOf(keys: KeyResolver, recovery: Recovery): KeyResolver {
   for (const [kid, { jwk }] of keys.keys) {
     const x = named.get(kid);
     if (x === undefined || x === jwk.x) continue;
-    throw new SigError(
-      "recovery_contradicted",
-      {
-        action: "use keys",
-        reason: `key ${quote(kid)} is not the one of the statements`,
-        context: { kid },
-      },
-    );
+    throw new SigError("recovery_contradicted", {
+      action: "use keys",
+      reason: `key ${quote(kid)} is not the one of the statements`,
+      context: { kid },
+    });
   }
   return {
     ...keys,

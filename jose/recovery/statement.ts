@@ -63,18 +63,15 @@ export function statementFault(
   member?: string,
 ): SigError {
   const pointer = `/recovery/statements/${n - 1}`;
-  return new SigError(
-    "invalid_recovery",
-    {
-      action: "use recovery",
-      reason: `statement ${n}: ${why}`,
-      context: {
-        statement: n,
-        pointer: member === undefined ? pointer : `${pointer}/${member}`,
-        hint: "Only the issuer can publish the correct sig.json again.",
-      },
+  return new SigError("invalid_recovery", {
+    action: "use recovery",
+    reason: `statement ${n}: ${why}`,
+    context: {
+      statement: n,
+      pointer: member === undefined ? pointer : `${pointer}/${member}`,
+      hint: "Only the issuer can publish the correct sig.json again.",
     },
-  );
+  });
 }
 
 /** Decodes 32 bytes in canonical base64url; undefined for anything else. */
