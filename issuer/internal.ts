@@ -21,5 +21,6 @@ export {
   type Start,
   type StartOptions,
 } from "./plan/people_history.ts";
+export { endedNamesake } from "./plan/guards.ts";
 export { activeOfPerson, historyOf, withPeople } from "./plan/published.ts";
 export { readPlan } from "./plan/read_plan.ts";

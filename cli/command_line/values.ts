@@ -47,6 +47,12 @@ export const did = textOf("DID|KEY|FILE.pub");
 export const id = textOf("ID");
 export const kid = textOf("KID");
 export const role = textOf("ROLE");
+/** A role to give: one with a line break reads as several. */
+export const givenRole = checked(
+  role,
+  (text) => !/\p{Cc}/u.test(text),
+  "have no control characters",
+);
 export const source = textOf("SOURCE");
 export const url = textOf("URL");
 /** A private key: the file of a JWK, or a key in ssh-agent. */

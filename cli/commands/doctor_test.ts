@@ -72,6 +72,10 @@ const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
       "subject,person\nnobody,1\ndid:web:alice.example,1\ndid:web:alice.example,2\n",
     );
   }],
+  ["people_file_writable", "error", async (workspace) => {
+    await workspace.write("acme/.sig/people.csv", "subject,name\n");
+    await Deno.chmod(workspace.path("acme/.sig/people.csv"), 0o666);
+  }],
   ["persons_disagree", "warning", async (workspace) => {
     await workspace.write(
       "acme/.sig/people.csv",

@@ -23,6 +23,7 @@ import { safe, warn, writeJson } from "../output/write.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { doubtsAbout } from "../issue/change_notices.ts";
 import { READING_FLAGS } from "../people/list_flags.ts";
+import { tryReadPeopleFile } from "../people/people.ts";
 import { inviteListed, requireListFlags } from "./invite_list.ts";
 import { DIR_FLAG, KEY_FLAGS, typeFlag } from "../issue/flags.ts";
 
@@ -130,7 +131,11 @@ export const invite = typedCommand({
       ...own ?? await termsOf(issuer, call),
       ...(name === undefined ? {} : { for: name }),
     };
-    for (const each of doubtsAbout({ ...terms }, io.now())) warn(call, each);
+    const doubts = [
+      ...doubtsAbout({ ...terms }, io.now()),
+      ...await doubtsAboutReturn(call, issuer, name),
+    ];
+    for (const each of doubts) warn(call, each);
     const invitation = await create(terms);
     const link = linkOf(invitation);
     const text = `${link ?? invitation.text}\n`;
@@ -183,6 +188,27 @@ function ownTerms(flags: InviteValues): InvitationTerms | undefined {
     });
   }
   return undefined;
+}
+
+/**
+ * Returns a doubt if a person of this name has left: the invitation would
+ * admit them again.
+ */
+async function doubtsAboutReturn(
+  call: Call<InviteValues>,
+  issuer: Issuer,
+  name: string | undefined,
+): Promise<readonly string[]> {
+  if (name === undefined || call.flags.also !== undefined) return [];
+  const { endedNamesake, withPeople } = await import("@sig/issuer/internal");
+  const { keys } = await tryReadPeopleFile(call);
+  const state = withPeople(await issuer.published(), keys.values());
+  const ended = endedNamesake(state, name, call.io.now());
+  if (ended === undefined) return [];
+  const { effective_at, reason_code, subject } = ended;
+  return [
+    `${name} was revoked at ${effective_at} (${reason_code}, ${subject}) and has no access: sig enrol would admit a person of this name again`,
+  ];
 }
 
 /** Returns the current terms of the person of `--also`. */

@@ -13,7 +13,7 @@ import {
 import { csvOf } from "../output/report.ts";
 import { counted, safe, warn, writeJson } from "../output/write.ts";
 import { readDesired, type ReadingValues } from "../people/list_flags.ts";
-import { readPeopleFile } from "../people/people.ts";
+import { readPeopleFile, warnIfWritable } from "../people/people.ts";
 
 /** What `sig invite` passes on. */
 export interface ListInvitations {
@@ -39,6 +39,7 @@ export async function inviteListed(
   const { withPeople } = await import("@sig/issuer/internal");
   const desired = await readDesired(call);
   const now = io.now();
+  await warnIfWritable(call);
   const { keys } = await readPeopleFile(call);
   const state = withPeople(await issuer.published(), keys.values());
   const { waiting } = planChanges(state, desired, { now });

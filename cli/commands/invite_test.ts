@@ -75,3 +75,19 @@ test("invite refuses invalid terms", async (workspace) => {
     err: "warning: it already ended",
   });
 });
+
+test("invite warns about the name of a person who left, not of one who is there", async (workspace) => {
+  await workspace.write(
+    "acme/.sig/people.csv",
+    "subject,person,name\ndid:web:alice.example,1,Alice\ndid:web:bob.example,2,Bob\n",
+  );
+  const left = "warning: BOB was revoked at ";
+  const invite = (name: string) => workspace.sig(`${INVITE} --for ${name}`);
+  const { code, stderr } = await invite("BOB");
+  assertEquals(code, 0);
+  assertStringIncludes(stderr, left);
+  assertStringIncludes(stderr, "(contract_ended, did:web:bob.example)");
+  for (const name of ["Alice", "Carol"]) {
+    assertEquals((await invite(name)).stderr.includes("warning"), false);
+  }
+});

@@ -29,6 +29,7 @@ import {
   type PeopleValue,
   readPeopleFile,
   tryReadPeopleFile,
+  warnIfWritable,
 } from "../people/people.ts";
 import { savePeopleFile } from "../people/save_people.ts";
 import { readDesired, READING_FLAGS } from "../people/list_flags.ts";
@@ -211,6 +212,7 @@ async function makePlan(
 ) {
   const { joinPeople, withPeople } = await import("@sig/issuer/internal");
   // A list that names people would change the wrong ones without the file.
+  if (needsPeople) await warnIfWritable(call);
   const people = needsPeople
     ? await readPeopleFile(call)
     : await tryReadPeopleFile(call);

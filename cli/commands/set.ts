@@ -14,7 +14,7 @@ import type {
   PublishedState,
 } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
-import { did, id, orNone, role } from "../command_line/values.ts";
+import { did, givenRole, id, orNone, role } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { doubtsAbout, namesOf, writeChanges } from "../issue/change_notices.ts";
 import {
@@ -39,8 +39,8 @@ const FLAGS = {
     "the person (id or name) or one of their keys; each key is changed",
   ),
   ...typeFlag("of this type"),
-  role: many(role, "role, replacing all present roles"),
-  "add-role": many(role, "role to add"),
+  role: many(givenRole, "role, replacing all present roles"),
+  "add-role": many(givenRole, "role to add"),
   "remove-role": many(role, "role to remove"),
   "no-roles": toggle("remove all roles"),
   ...contentFlags(orNone),
@@ -150,7 +150,13 @@ export const set = typedCommand({
         doubts,
         preview: {
           when: "confirmed",
-          write: () => writeChanges(call, changes, state.people),
+          // A repetition changes nothing.
+          write: () =>
+            writeChanges(
+              call,
+              changes.filter(({ fields }) => fields.length > 0),
+              state.people,
+            ),
         },
         changes,
       };

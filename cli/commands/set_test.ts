@@ -456,3 +456,49 @@ test("upsert for a person who was revoked says when and why, and asks on a termi
     false,
   );
 });
+
+test("no role with a control character is given, and one can be removed", async (workspace) => {
+  const code = "error: invalid_request: ";
+  const set = ["set", "--dir", "$D/acme", "--relationship-id", "r1"];
+  for (const flag of ["--add-role", "--role"]) {
+    await workspace.refused([...set, flag, "a\nb"], [
+      code,
+      `${flag} must have no control`,
+    ]);
+  }
+  await workspace.write(
+    "list.csv",
+    `subject,type,roles\ndid:web:carol.example,other,"a\u0007b"\n`,
+  );
+  await workspace.refused(
+    "plan --dir $D/acme --from $D/list.csv",
+    "a role must be text without control characters",
+  );
+  await workspace.refused(
+    [...set, "--remove-role", "a\nb"],
+    'it has no role "a\\nb" to remove',
+  );
+});
+
+test("a repeated set --event-id shows no empty change", async (workspace) => {
+  const set =
+    "set --dir $D/acme --relationship-id r1 --add-role x --event-id s1";
+  await workspace.says(set, { out: "~ change  did:web:alice.example" });
+  const { stdout } = await workspace.says(set);
+  assertEquals(stdout.includes("~"), false, stdout);
+});
+
+test("previews show the name and a short DID, and a people file that others may change is a warning", async (workspace) => {
+  const key = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+  await workspace.ok(`upsert --dir $D/acme --subject ${key} --type advisor`);
+  const people = "acme/.sig/people.csv";
+  await workspace.write(people, `subject,name\n${key},Ada\n`);
+  const set = `set --dir $D/acme --subject Ada --add-role`;
+  const { stdout, stderr } = await workspace.says(`${set} x`);
+  assertStringIncludes(stdout, "~ change  Ada  did:key:z6MkiTB…");
+  assertEquals([stdout.includes(key), stderr], [false, ""]);
+  await Deno.chmod(workspace.path(people), 0o666);
+  await workspace.says(`${set} y`, {
+    err: "warning: other users may change the people file: chmod go-w",
+  });
+});

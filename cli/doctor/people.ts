@@ -8,7 +8,7 @@ import {
   type SigError,
 } from "@sig/core";
 import type { People } from "@sig/issuer/people";
-import { peopleFile, readPeopleFile } from "../people/people.ts";
+import { isWritable, peopleFile, readPeopleFile } from "../people/people.ts";
 import type { Io } from "../terminal/io.ts";
 import type { FindingTable, Found } from "./finding.ts";
 
@@ -17,6 +17,8 @@ interface ExaminedPeople {
   readonly path: string;
   readonly people?: People;
   readonly error?: SigError;
+  /** Whether other users may change it. */
+  readonly isWritable: boolean;
   /** Whether an event is about a subject. */
   isInFeed(subject: string): boolean;
 }
@@ -29,6 +31,7 @@ export async function readDirectoryPeople(
 ): Promise<ExaminedPeople> {
   const about = {
     path: peopleFile(dir),
+    isWritable: isWritable(await io.fileMode(peopleFile(dir))),
     isInFeed: (subject: string) =>
       state.history.relationshipsOf(subject).size > 0,
   };
@@ -58,6 +61,13 @@ export const PEOPLE_FINDINGS = {
       const more = rows.slice(1).map(({ detail }) => `; ${detail}`).join("");
       return [[`${error.message}${more}`, path]];
     },
+  },
+  people_file_writable: {
+    severity: "error",
+    when: "Other users of the machine may change the people file",
+    why: "It decides whose keys a name means, and which keys are one person",
+    mend: "chmod go-w it, and check its rows",
+    find: ({ isWritable, path }) => isWritable ? [path] : [],
   },
   persons_disagree: {
     severity: "warning",

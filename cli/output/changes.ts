@@ -3,6 +3,7 @@
 import type { People } from "@sig/issuer/people";
 import type { Plan, PlannedChange } from "@sig/issuer";
 import { throughDay } from "./fields.ts";
+import { shortDid } from "./table.ts";
 import { colour, type Output, safe } from "./write.ts";
 
 /** Returns the names of the members that differ, without `leftOut`. */
@@ -130,7 +131,9 @@ export function writeChange(
   const known = people?.named(subject).name;
   const name = known ? `${safe(known)}  ` : "";
   io.stdout(
-    `${head}  ${name}${safe(subject)}  ${safe(type)}${which}${place}\n`,
+    `${head}  ${name}${safe(known ? shortDid(subject) : subject)}  ${
+      safe(type)
+    }${which}${place}\n`,
   );
   const { readmits } = change;
   if (readmits !== undefined) {

@@ -58,6 +58,7 @@ export async function tryReadPeopleFile(
   call: Call<PeopleValue>,
 ): Promise<People> {
   try {
+    await warnIfWritable(call);
     return await readPeopleFile(call);
   } catch (error) {
     if (!isSigError(error)) throw error;
@@ -65,6 +66,23 @@ export async function tryReadPeopleFile(
     const { People } = await import("@sig/issuer/people");
     return new People([]);
   }
+}
+
+/**
+ * Warns if other users may change the people file, which decides who is a
+ * person.
+ */
+export async function warnIfWritable(call: Call<PeopleValue>): Promise<void> {
+  const { dir, people } = call.flags;
+  const path = people ?? (dir === undefined ? undefined : peopleFile(dir));
+  if (path === undefined || !isWritable(await call.io.fileMode(path))) return;
+  const shown = JSON.stringify(path);
+  warn(call, `other users may change the people file: chmod go-w ${shown}`);
+}
+
+/** Returns whether permission bits let other users write. */
+export function isWritable(mode: number | null): boolean {
+  return ((mode ?? 0) & 0o022) !== 0;
 }
 
 /**

@@ -371,6 +371,9 @@ function readRoles(value: unknown): readonly string[] {
   if (roles.some((role) => role.length > maxRoleLength)) {
     throw new Fault(`a role has more than ${maxRoleLength} characters`);
   }
+  if (roles.some((role) => /\p{Cc}/u.test(role))) {
+    throw new Fault("a role must be text without control characters");
+  }
   return roles;
 }
 

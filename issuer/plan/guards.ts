@@ -19,7 +19,12 @@ import { People } from "../people/people.ts";
 import { appearance } from "../people/similar_names.ts";
 import { joinPeople } from "./list_rows.ts";
 import { PeopleHistory } from "./people_history.ts";
-import { historyOf, personIn, type PublishedState } from "./published.ts";
+import {
+  type EndedRelationship,
+  historyOf,
+  personIn,
+  type PublishedState,
+} from "./published.ts";
 
 /** Changes of up to this number of people need no confirmation. */
 const MAX_PEOPLE = 5;
@@ -207,7 +212,7 @@ function newRolesIn(
 
 /**
  * Finds new people with the name or label of a person of the feed, or of
- * another new one. A person with an id is told apart by it.
+ * another new one. An id tells two people apart, unless the other one has left.
  */
 function namesakesIn(
   state: PublishedState,
@@ -239,8 +244,12 @@ function namesakesIn(
       each !== undefined && people.keyOf(each) !== person
     );
     for (const name of names) if (!known.has(name)) known.set(name, subject);
+    if (other === undefined || !isNew) return [];
+    // An id tells people apart, but a person who left may get a new one.
     const hasId = people.named(subject).person !== null;
-    if (other === undefined || hasId || !isNew) return [];
+    const isBack = history.isKnown(other) && !history.hasAccess(other) &&
+      history.isEndedKey(other);
+    if (hasId && !isBack) return [];
     const name = people.named(subject).name ?? display?.label;
     return [[
       `${quote(subject)} is new and has the name of ${quote(other)}, ${
@@ -249,6 +258,37 @@ function namesakesIn(
       "--namesakes",
     ]];
   });
+}
+
+/**
+ * Returns the ending of a person of this name who has no access any more;
+ * undefined if there is none, or if another person of this name has access.
+ */
+export function endedNamesake(
+  state: PublishedState,
+  name: string,
+  now: Date,
+): (EndedRelationship & { readonly subject: string }) | undefined {
+  const history = new PeopleHistory(state, now);
+  const wanted = appearance(name);
+  const found = new Map<string, RelationshipUpsertEvent>();
+  for (const { upsert } of state.relationships.values()) {
+    const names = [
+      state.people?.named(upsert.subject).name,
+      upsert.display?.label,
+    ];
+    const isSame = names.some((each) =>
+      typeof each === "string" && appearance(each) === wanted
+    );
+    if (isSame) found.set(personIn(state, upsert.subject), upsert);
+  }
+  const all = [...found.values()];
+  if (all.some(({ subject }) => history.hasAccess(subject))) return undefined;
+  for (const { relationship_type: type, subject } of all) {
+    const ended = history.readmission({ subject, type });
+    if (ended !== undefined) return { ...ended, subject };
+  }
+  return undefined;
 }
 
 /** The members that determine whether a relationship allows something. */

@@ -460,7 +460,10 @@ Deno.test("namesakes: a new key with the name or label of a known or another new
   needs([event], [], [create(two, { display: { label: "HANS F." } })]);
   const both = named({ [one]: "Olga", [two]: "Olga" });
   needs([], both, [create(one), create(two)]);
-  // People with ids are told apart.
+  // An id tells people apart, unless the other one has left.
+  const fresh = [{ subject: one, name: "Hans F.", person: "77" }];
+  guarded([event], fresh, [create(one)]);
+  needs([event, revoke(event)], fresh, [create(one)]);
   const ids = both.map((key, at) => ({ ...key, person: `${at}` }));
   guarded([], ids, [create(one), create(two)]);
 });
