@@ -242,13 +242,10 @@ export const metadata: ValueType<OpenObject> = {
       if (!(error instanceof JsonError)) throw error;
       why = error.message;
     }
-    throw new SigError(
-      "invalid_json",
-      {
-        action: `use ${flag}`,
-        reason: `it must be strict JSON: ${why}`,
-        context: { flag, hint: `For example: ${flag} '{"badge":7}'` },
-      },
-    );
+    throw new SigError("invalid_json", {
+      action: `use ${flag}`,
+      reason: `it must be strict JSON: ${why}`,
+      context: { flag, hint: `For example: ${flag} '{"badge":7}'` },
+    });
   },
 };

@@ -129,14 +129,11 @@ async function makeKey({ claims }: ParsedInvitation): Promise<OwnKey> {
 /** Refuses an existing file early; the write itself checks again. */
 function requireFree({ io }: AcceptCall, file: string | undefined): void {
   if (file === undefined || !io.exists(file)) return;
-  throw new SigError(
-    "write_failed",
-    {
-      action: `write ${JSON.stringify(file)}`,
-      reason: "it exists already, and is not overwritten",
-      context: { flag: "--out", hint: "Choose another name." },
-    },
-  );
+  throw new SigError("write_failed", {
+    action: `write ${JSON.stringify(file)}`,
+    reason: "it exists already, and is not overwritten",
+    context: { flag: "--out", hint: "Choose another name." },
+  });
 }
 
 /** Shows the invitation's terms, and asks for confirmation on a terminal. */
@@ -176,14 +173,11 @@ async function requireAgreement(
   }
   if (call.flags.yes || !io.isTerminal("stdout")) return;
   if (await io.ask("Answer this invitation?")) return;
-  throw new SigError(
-    "confirmation_required",
-    {
-      action: "answer invitation",
-      reason: "not confirmed",
-      context: { hint: "Nothing was written. --yes skips the question." },
-    },
-  );
+  throw new SigError("confirmation_required", {
+    action: "answer invitation",
+    reason: "not confirmed",
+    context: { hint: "Nothing was written. --yes skips the question." },
+  });
 }
 
 async function writeAnswer(

@@ -172,21 +172,18 @@ async function requireFirstKey(
   const active = others.find(({ status }) => status === "active");
   const other = active ?? others[0];
   if (other === undefined) return;
-  throw new SigError(
-    "subject_mismatch",
-    {
-      action: "enrol",
-      reason: `the invitation is for a first key, and person ${
-        quote(person)
-      } has had ${quote(other.upsert.subject)}`,
-      context: {
-        subject,
-        hint: active !== undefined
-          ? "sig invite --also invites another key of a person."
-          : "If the person comes back, give the list a row with the person and this subject, and apply it with --readmit.",
-      },
+  throw new SigError("subject_mismatch", {
+    action: "enrol",
+    reason: `the invitation is for a first key, and person ${
+      quote(person)
+    } has had ${quote(other.upsert.subject)}`,
+    context: {
+      subject,
+      hint: active !== undefined
+        ? "sig invite --also invites another key of a person."
+        : "If the person comes back, give the list a row with the person and this subject, and apply it with --readmit.",
     },
-  );
+  });
 }
 
 async function enrolOne(call: EnrolCall, path: string): Promise<number> {
@@ -248,16 +245,13 @@ async function enrolAll(call: EnrolCall, folder: string): Promise<number> {
   const names = (await call.io.listFolder(folder))
     ?.filter((name) => name.endsWith(".json"));
   if (names === undefined || names.length === 0) {
-    throw new SigError(
-      "source_not_found",
-      {
-        action: "read answers",
-        reason: `folder ${quote(folder)} ${
-          names === undefined ? "can't be read" : "has no file *.json"
-        }`,
-        context: { flag: "--answers" },
-      },
-    );
+    throw new SigError("source_not_found", {
+      action: "read answers",
+      reason: `folder ${quote(folder)} ${
+        names === undefined ? "can't be read" : "has no file *.json"
+      }`,
+      context: { flag: "--answers" },
+    });
   }
   let leftOut: readonly LeftOut[] = [];
   await appendProposal(call, async (issuer) => {
@@ -394,18 +388,15 @@ function oldKeyDoubt(kid: string, newest: string): string {
 }
 
 function signedByOldKey(kid: string, newest: string): SigError {
-  return new SigError(
-    "confirmation_required",
-    {
-      action: "enrol",
-      reason: oldKeyDoubt(kid, newest),
-      context: {
-        kid,
-        flag: "--old-key",
-        hint: `If you made this invitation yourself, add --old-key ${kid}.`,
-      },
+  return new SigError("confirmation_required", {
+    action: "enrol",
+    reason: oldKeyDoubt(kid, newest),
+    context: {
+      kid,
+      flag: "--old-key",
+      hint: `If you made this invitation yourself, add --old-key ${kid}.`,
     },
-  );
+  });
 }
 
 /** Shows everything that will be published. */

@@ -223,16 +223,13 @@ async function termsOf(
     type,
   );
   if (type !== undefined && shared.relationship_type !== type) {
-    throw new SigError(
-      "unknown_relationship",
-      {
-        action: "invite",
-        reason: `${
-          JSON.stringify(also)
-        } has no active relationship of type ${type}`,
-        context: { flag: "--type" },
-      },
-    );
+    throw new SigError("unknown_relationship", {
+      action: "invite",
+      reason: `${
+        JSON.stringify(also)
+      } has no active relationship of type ${type}`,
+      context: { flag: "--type" },
+    });
   }
   return {
     relationship_type: shared.relationship_type,

@@ -87,16 +87,13 @@ function requireActive(
   active: readonly PublishedRelationship[],
 ): readonly PublishedRelationship[] {
   if (active.length > 0) return active;
-  throw new SigError(
-    "unknown_relationship",
-    {
-      action: "offboard",
-      reason: `${JSON.stringify(subject)} has no active relationship${
-        type === undefined ? "" : ` of type ${type}`
-      }`,
-      context: { flag: "--subject" },
-    },
-  );
+  throw new SigError("unknown_relationship", {
+    action: "offboard",
+    reason: `${JSON.stringify(subject)} has no active relationship${
+      type === undefined ? "" : ` of type ${type}`
+    }`,
+    context: { flag: "--subject" },
+  });
 }
 
 function draftEnding(

@@ -208,17 +208,14 @@ async function confirm(
     safe(remembered.issuer)
   } serves now, in place of what is remembered?`;
   if (call.format === "text" && await call.io.ask(question)) return;
-  throw new SigError(
-    "confirmation_required",
-    {
-      action: "acknowledge",
-      reason: "the served history is not confirmed",
-      context: {
-        flag: "--yes",
-        hint: "Answer the question on a terminal, or add --yes.",
-      },
+  throw new SigError("confirmation_required", {
+    action: "acknowledge",
+    reason: "the served history is not confirmed",
+    context: {
+      flag: "--yes",
+      hint: "Answer the question on a terminal, or add --yes.",
     },
-  );
+  });
 }
 
 /** Returns the number of events that were seen, in the feed or by proof. */
@@ -252,14 +249,11 @@ function listedInPart(
   const hint =
     "Forget such an issuer: sig pin remove ISSUER. Its next fetch then has nothing to compare with.";
   const pins = readable.map(jsonOf) as unknown as JsonValue;
-  return new SigError(
-    "store_unavailable",
-    {
-      action: `list all that the memory ${place} holds`,
-      reason: `damaged is the pin of ${named}`,
-      context: { place, issuers, pins, hint },
-    },
-  );
+  return new SigError("store_unavailable", {
+    action: `list all that the memory ${place} holds`,
+    reason: `damaged is the pin of ${named}`,
+    context: { place, issuers, pins, hint },
+  });
 }
 
 function writeList(

@@ -343,14 +343,11 @@ async function confirm(
 }
 
 function notConfirmed(): SigError {
-  return new SigError(
-    "confirmation_required",
-    {
-      action: "recover",
-      reason: "the statement is not confirmed",
-      context: { flag: "--yes", hint: "Nothing was changed." },
-    },
-  );
+  return new SigError("confirmation_required", {
+    action: "recover",
+    reason: "the statement is not confirmed",
+    context: { flag: "--yes", hint: "Nothing was changed." },
+  });
 }
 
 /** Returns the people whose roles in force differ by the void events. */

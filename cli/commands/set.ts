@@ -240,17 +240,14 @@ function find(
   ofPerson: readonly PublishedRelationship[],
 ): RelationshipUpsertEvent {
   if (id !== undefined && relationships.get(id)?.status === "revoked") {
-    throw new SigError(
-      "already_revoked",
-      {
-        action: "set",
-        reason: "the relationship is revoked",
-        context: {
-          flag: "--relationship-id",
-          hint: "sig upsert with its --relationship-id makes it active again.",
-        },
+    throw new SigError("already_revoked", {
+      action: "set",
+      reason: "the relationship is revoked",
+      context: {
+        flag: "--relationship-id",
+        hint: "sig upsert with its --relationship-id makes it active again.",
       },
-    );
+    });
   }
   const matches = ofPerson.map(({ upsert }) => upsert)
     .filter((each) =>
@@ -259,16 +256,13 @@ function find(
     );
   const [upsert] = matches;
   if (upsert === undefined) {
-    throw new SigError(
-      "unknown_relationship",
-      {
-        action: "set",
-        reason: "no active relationship matches the flags",
-        context: {
-          flag: id === undefined ? "--subject" : "--relationship-id",
-        },
+    throw new SigError("unknown_relationship", {
+      action: "set",
+      reason: "no active relationship matches the flags",
+      context: {
+        flag: id === undefined ? "--subject" : "--relationship-id",
       },
-    );
+    });
   }
   const subjects = new Set(matches.map((each) => each.subject));
   const types = new Set(matches.map((each) => each.relationship_type));
@@ -278,19 +272,16 @@ function find(
   const each = matches.map(({ relationship_id, relationship_type, roles }) =>
     `${relationship_id} (${[relationship_type, ...roles].join(", ")})`
   );
-  throw new SigError(
-    "ambiguous_relationship",
-    {
-      action: "set",
-      reason: `${matches.length} active relationships match the flags: ${
-        each.join("; ")
-      }`,
-      context: {
-        relationship_ids: matches.map(({ relationship_id }) => relationship_id),
-        hint: "Name one with --relationship-id.",
-      },
+  throw new SigError("ambiguous_relationship", {
+    action: "set",
+    reason: `${matches.length} active relationships match the flags: ${
+      each.join("; ")
+    }`,
+    context: {
+      relationship_ids: matches.map(({ relationship_id }) => relationship_id),
+      hint: "Name one with --relationship-id.",
     },
-  );
+  });
 }
 
 /** Returns the roles after the change, or undefined if no flag changes them. */

@@ -71,17 +71,14 @@ export type Scheme = keyof typeof SCHEME_PORTS;
 export const SCHEME_PORTS = Object.freeze({ https: 443, http: 80 } as const);
 
 function refused(what: string): SigError {
-  return new SigError(
-    "invalid_metadata",
-    {
-      action: "export",
-      reason: `the metadata names ${what}`,
-      context: {
-        hint: "Documents lie below /.well-known/ of the issuer's own host, " +
-          "in names of letters, digits, dots, _ and -.",
-      },
+  return new SigError("invalid_metadata", {
+    action: "export",
+    reason: `the metadata names ${what}`,
+    context: {
+      hint: "Documents lie below /.well-known/ of the issuer's own host, " +
+        "in names of letters, digits, dots, _ and -.",
     },
-  );
+  });
 }
 
 /**
@@ -94,16 +91,13 @@ function refused(what: string): SigError {
  */
 export function quoted(name: string, text: string): string {
   if (QUOTABLE.test(text)) return `"${text}"`;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: "export",
-      reason: `${name} ${
-        quote(text)
-      } has characters that a configuration would read in another way`,
-      context: {
-        hint: "Letters, digits, spaces and / . _ ~ + , @ = ( ) - are taken.",
-      },
+  throw new SigError("invalid_request", {
+    action: "export",
+    reason: `${name} ${
+      quote(text)
+    } has characters that a configuration would read in another way`,
+    context: {
+      hint: "Letters, digits, spaces and / . _ ~ + , @ = ( ) - are taken.",
     },
-  );
+  });
 }

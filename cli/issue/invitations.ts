@@ -62,13 +62,10 @@ function memberOf(bytes: Uint8Array): string {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
   }
-  throw new SigError(
-    "invalid_invitation",
-    {
-      action: "read invitation",
-      reason: "the file is JSON without a member invitation",
-    },
-  );
+  throw new SigError("invalid_invitation", {
+    action: "read invitation",
+    reason: "the file is JSON without a member invitation",
+  });
 }
 
 /** Whether the issuer's published keys verified the invitation. */

@@ -29,14 +29,11 @@ export async function readKeyFile(
 ): Promise<OpenObject | string> {
   if (/^\s*\{/.test(path)) {
     // Other users of the machine can read the arguments of a command.
-    throw new SigError(
-      "invalid_key",
-      {
-        action: "use key",
-        reason: "it must be the name of a file, not the key itself",
-        context: { hint: "Write it to a file of mode 0600, or use - (stdin)." },
-      },
-    );
+    throw new SigError("invalid_key", {
+      action: "use key",
+      reason: "it must be the name of a file, not the key itself",
+      context: { hint: "Write it to a file of mode 0600, or use - (stdin)." },
+    });
   }
   const bytes = await readInput(io, path, MAX_KEY_BYTES);
   try {
@@ -51,14 +48,11 @@ export async function readKeyFile(
 }
 
 function notAJwk(path: string, hint?: string): SigError {
-  return new SigError(
-    "invalid_key",
-    {
-      action: `use ${JSON.stringify(path)}`,
-      reason: "it is not a file with a JWK",
-      ...hint === undefined ? {} : { context: { hint } },
-    },
-  );
+  return new SigError("invalid_key", {
+    action: `use ${JSON.stringify(path)}`,
+    reason: "it is not a file with a JWK",
+    ...hint === undefined ? {} : { context: { hint } },
+  });
 }
 
 /** Reads a private JWK from a file. Warns if other users can read the file. */

@@ -26,14 +26,11 @@ export async function readPublishedFeed(
     const published = await loadIssuer(location);
     const { issuer, keys, metadata, openFeed } = published;
     if (issuer !== own.issuer) {
-      throw new SigError(
-        "issuer_mismatch",
-        {
-          action: "compare feeds",
-          reason: "the source is of another issuer than the directory",
-          context: { expected: own.issuer, found: issuer },
-        },
-      );
+      throw new SigError("issuer_mismatch", {
+        action: "compare feeds",
+        reason: "the source is of another issuer than the directory",
+        context: { expected: own.issuer, found: issuer },
+      });
     }
     requireStatements(own, published);
     const { document } = await openFeed();

@@ -101,13 +101,10 @@ export async function readRecoveryKey(
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
   }
-  throw new SigError(
-    "invalid_key",
-    {
-      action: `use ${JSON.stringify(name)}`,
-      reason: "it is not a file with a JWK",
-    },
-  );
+  throw new SigError("invalid_key", {
+    action: `use ${JSON.stringify(name)}`,
+    reason: "it is not a file with a JWK",
+  });
 }
 
 /**

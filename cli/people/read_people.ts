@@ -169,27 +169,22 @@ class Headers {
       : ` (and ${faults.count} more fault${faults.count === 1 ? "" : "s"})`;
     const missing = this.#missing.map((name) => `, and no column ${name}`)
       .join("");
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "read list",
-        reason: `row ${first}: unknown column${names.length === 1 ? "" : "s"} ${
-          names.map(quote).join(", ")
-        }${missing}${also}`,
-        context: {
-          row: first,
-          columns: names,
-          ...(faults.count > 0 && { errors: faults.listed }),
-          hint: `${
-            some.length === 0 ? "" : `Did you mean ${some.join(", ")}? `
-          }Map them with --columns "${
-            flag.join(",")
-          }"; an empty name ignores a column. Columns are ${
-            COLUMNS.join(", ")
-          }.`,
-        },
+    throw new SigError("invalid_request", {
+      action: "read list",
+      reason: `row ${first}: unknown column${names.length === 1 ? "" : "s"} ${
+        names.map(quote).join(", ")
+      }${missing}${also}`,
+      context: {
+        row: first,
+        columns: names,
+        ...(faults.count > 0 && { errors: faults.listed }),
+        hint: `${
+          some.length === 0 ? "" : `Did you mean ${some.join(", ")}? `
+        }Map them with --columns "${
+          flag.join(",")
+        }"; an empty name ignores a column. Columns are ${COLUMNS.join(", ")}.`,
       },
-    );
+    });
   }
 }
 
@@ -262,16 +257,13 @@ function parseList(text: string): unknown {
     return parseJson(text);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw new SigError(
-      "invalid_json",
-      {
-        action: "read list",
-        reason: `${
-          error.pointer === "" ? "" : `${error.pointer}: `
-        }${error.message}`,
-        context: { pointer: error.pointer },
-      },
-    );
+    throw new SigError("invalid_json", {
+      action: "read list",
+      reason: `${
+        error.pointer === "" ? "" : `${error.pointer}: `
+      }${error.message}`,
+      context: { pointer: error.pointer },
+    });
   }
 }
 
@@ -478,18 +470,15 @@ class RowFaults {
     const others = more === 0
       ? ""
       : ` (and ${more} more fault${more === 1 ? "" : "s"})`;
-    throw new SigError(
-      "invalid_field",
-      {
-        action: "read list",
-        reason: `${detail}${others}`,
-        context: {
-          row,
-          ...(column === undefined ? {} : { column }),
-          ...(more === 0 ? {} : { errors: this.listed }),
-          hint: "Nothing was written. Fix the list and rerun.",
-        },
+    throw new SigError("invalid_field", {
+      action: "read list",
+      reason: `${detail}${others}`,
+      context: {
+        row,
+        ...(column === undefined ? {} : { column }),
+        ...(more === 0 ? {} : { errors: this.listed }),
+        hint: "Nothing was written. Fix the list and rerun.",
       },
-    );
+    });
   }
 }

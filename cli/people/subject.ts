@@ -175,12 +175,9 @@ async function findPerson(
   const { Directory } = await import("@sig/issuer/people");
   const found = new Directory(people, keys).find(text);
   if (found !== undefined) return found;
-  throw new SigError(
-    "invalid_identifier",
-    {
-      action: "find a subject",
-      reason: `${quote(text)} is not a DID, and nobody has that id or name`,
-      context: { hint: `People are in ${peopleFile(path)}.` },
-    },
-  );
+  throw new SigError("invalid_identifier", {
+    action: "find a subject",
+    reason: `${quote(text)} is not a DID, and nobody has that id or name`,
+    context: { hint: `People are in ${peopleFile(path)}.` },
+  });
 }
