@@ -5,13 +5,13 @@ import type { Call } from "../command_line/command.ts";
 import { did, timestamp, timestampThrough } from "../command_line/values.ts";
 import { describeFields, differingFields } from "../output/changes.ts";
 import {
-  csvOf,
-  pageOf,
+  type CsvColumn,
   REPORT_FLAGS,
   type ReportValues,
+  writeReport,
 } from "../output/report.ts";
-import { shortDid, type TableColumn, writeTable } from "../output/table.ts";
-import { safe, toSecond, writeJson, writeWarnings } from "../output/write.ts";
+import { column, DID, type TableColumn, TIME } from "../output/table.ts";
+import { toSecond, writeJson, writeWarnings } from "../output/write.ts";
 import {
   ChangeList,
   changesBetween,
@@ -19,7 +19,7 @@ import {
 } from "../ask/change_list.ts";
 import { neverSeen } from "../ask/never_seen.ts";
 import type { People } from "@sig/issuer/people";
-import { nameIn, PEOPLE_FLAG } from "../people/people.ts";
+import { PEOPLE_FLAG } from "../people/people.ts";
 import {
   keysOf,
   peopleOf,
@@ -107,7 +107,7 @@ export const audit = sourceCommand({
         : await writeEvidence(call, source, found, folder),
     };
     const linked = people.linked((each) => personOf(state, each));
-    writeReport(call, report, verified, linked);
+    writeAudit(call, report, verified, linked);
     writeWarnings(call, neverSeen(state, { subjects }));
     return 0;
   },
@@ -155,96 +155,86 @@ function questionOf(entry: DatedChange) {
   return { subject, require, at };
 }
 
-const COLUMNS: readonly TableColumn[] = [
-  { title: "time" },
-  {
-    title: "what",
+/** An entry, and whose relationship it is about. */
+type Shown = AuditEntry & ReturnType<People["named"]>;
+
+const WRAPPED = { ...TIME, isWrapped: true };
+
+const COLUMNS: readonly TableColumn<Shown>[] = [
+  column("time", ({ at }) => toSecond(at)),
+  column("what", ({ kind }) => kind, {
     colour: (kind) =>
       kind === "gained" ? "green" : kind === "lost" ? "red" : "yellow",
-  },
-  { title: "name" },
-  { title: "subject", short: shortDid },
-  ...["type", "roles", "note", "relationship", "key"]
-    .map((title) => ({ title })),
-  { title: "event" },
-  { title: "evidence" },
+  }),
+  column("name", ({ name }) => name ?? ""),
+  column("subject", ({ subject }) => subject, DID),
+  column("type", (each) => grantOf(each)?.relationship_type ?? ""),
+  column(
+    "roles",
+    ({ roles_gained: more, roles_lost: less }) =>
+      [...more.map((role) => `+${role}`), ...less.map((role) => `-${role}`)]
+        .join(" "),
+    WRAPPED,
+  ),
+  column("note", noteOf, WRAPPED),
+  // The event's number names it too.
+  column("relationship", (each) => each.relationship_id, {
+    short: (id, level) => level === 2 ? "" : id,
+  }),
+  column("key", ({ kid }) => kid),
+  column("event", ({ sequence }) => `#${sequence}`),
 ];
 
-function writeReport(
+const EVIDENCE = {
+  ...column<Shown>(
+    "evidence",
+    ({ evidence }) =>
+      evidence === undefined
+        ? ""
+        : `${evidence.decision}, ${evidence.file.replace(/.*\//s, "")}`,
+  ),
+  fileOf: ({ evidence }: Shown) => evidence?.file,
+};
+
+function writeAudit(
   call: Call<ReportValues>,
   report: AuditReport,
   { feed }: VerifiedIssuer,
   people: People,
 ): void {
-  const { io } = call;
-  const { entries, issuer } = report;
-  const { ownFormat } = call;
-  if (call.format === "json") return writeJson(io, report);
-  if (ownFormat === "csv") {
-    const hasEvidence = entries.some(({ evidence }) => evidence !== undefined);
-    const more = hasEvidence ? ["evidence", "decision"] : [];
-    const columns = [...CSV_COLUMNS, ...ASKED_COLUMNS, ...more];
-    return io.stdout(csvOf(columns, csvRows(report, people), call.flags));
-  }
-  const rows = entries.map((entry) => row(entry, people));
-  const span = describeSpan(report);
-  if (ownFormat !== "html") {
-    io.stdout(`${safe(issuer)}, ${safe(span)}\n`);
-    if (entries.length === 0) return io.stdout("nothing happened\n");
-    return writeTable(call, COLUMNS, rows);
-  }
+  if (call.format === "json") return writeJson(call.io, report);
+  const { entries, from, issuer, subject, to } = report;
+  const hasEvidence = entries.some(({ evidence }) => evidence !== undefined);
   const count = (kind: DatedChange["kind"]) =>
     entries.filter((entry) => entry.kind === kind).length;
-  const width = COLUMNS.length - (entries[0]?.evidence === undefined ? 1 : 0);
-  const marked = entries.flatMap((entry, at) =>
-    entry.backdated || entry.known_at !== entry.at ? [at] : []
-  );
-  io.stdout(pageOf({
+  const span = `${subject === undefined ? "" : `${subject}, `}${
+    from === null ? "from the beginning" : `after ${from}`
+  } ${to === null ? "on" : `until ${to}`}`;
+  writeReport(call, {
+    heading: `${issuer}, ${span}`,
     title: `Audit of ${issuer}`,
     about: `${span}: ${count("gained")} gained, ${count("lost")} lost, ${
       count("changed")
     } changed, ${count("recorded")} only recorded`,
-    feed: { issuer, ...feed, sha256: feed.sha256 },
-    columns: COLUMNS.map(({ title }) => title).slice(0, width),
-    rows: entries.map((entry, at) => {
-      const cells = rows[at]!.slice(0, COLUMNS.length - 1);
-      const { evidence } = entry;
-      if (evidence === undefined) return cells;
-      return [...cells, { text: evidenceText(entry), file: evidence.file }];
-    }),
-    marked: new Set(marked),
-    empty: "Nothing happened.",
-  }));
+    feed: { issuer, ...feed },
+    columns: hasEvidence ? [...COLUMNS, EVIDENCE] : COLUMNS,
+    csv: [
+      ...CSV,
+      ...Object.entries({ subject, ...NOT_ASKED, from, to })
+        .map(([name, value]) => [`asked_${name}`, () => value ?? ""] as const),
+      ...hasEvidence ? EVIDENCE_CSV : [],
+    ],
+    rows: entries.map((each) => ({ ...each, ...people.named(each.subject) })),
+    isMarked: ({ at, backdated, known_at }) => backdated || known_at !== at,
+    empty: "nothing happened",
+  });
 }
 
-function describeSpan({ from, subject, to }: AuditReport): string {
-  return `${subject === undefined ? "" : `${subject}, `}${
-    from === null ? "from the beginning" : `after ${from}`
-  } ${to === null ? "on" : `until ${to}`}`;
-}
+/** The members of a question that only other reports have. */
+const NOT_ASKED = { role: "", type: "", at: "", as_of: "" };
 
-function row(entry: AuditEntry, people: People): readonly string[] {
-  const { roles_gained: more, roles_lost: less } = entry;
-  return [
-    toSecond(entry.at),
-    entry.kind,
-    nameIn(people, entry.subject),
-    entry.subject,
-    (entry.after ?? entry.before)?.relationship_type ?? "",
-    [...more.map((role) => `+${role}`), ...less.map((role) => `-${role}`)]
-      .join(" "),
-    noteOf(entry),
-    entry.relationship_id,
-    entry.kid,
-    `#${entry.sequence}`,
-    evidenceText(entry),
-  ];
-}
-
-function evidenceText({ evidence }: AuditEntry): string {
-  return evidence === undefined
-    ? ""
-    : `${evidence.decision}, ${evidence.file.replace(/.*\//s, "")}`;
+function grantOf({ after, before }: DatedChange) {
+  return after ?? before;
 }
 
 /** Returns remarks on an entry: its cause, reason and backdating. */
@@ -283,65 +273,30 @@ function differencesOf(
   return ["nothing that a check looks at"];
 }
 
-const CSV_COLUMNS = [
-  "time",
-  "what",
-  "cause",
-  "person",
-  "name",
-  "subject",
-  "relationship_id",
-  "type",
-  "roles_gained",
-  "roles_lost",
-  "valid_from",
-  "valid_until",
-  "reason_code",
-  "reason",
-  "effective_at",
-  "backdated",
-  "sequence",
-  "event_id",
-  "kid",
-  "known_at",
+const CSV: readonly CsvColumn<Shown>[] = [
+  ["time", ({ at }) => at],
+  ["what", ({ kind }) => kind],
+  ["cause", ({ cause }) => cause],
+  ["person", ({ person }) => person ?? ""],
+  ["name", ({ name }) => name ?? ""],
+  ["subject", ({ subject }) => subject],
+  ["relationship_id", (each) => each.relationship_id],
+  ["type", (each) => grantOf(each)?.relationship_type ?? ""],
+  ["roles_gained", (each) => each.roles_gained.join(";")],
+  ["roles_lost", (each) => each.roles_lost.join(";")],
+  ["valid_from", (each) => grantOf(each)?.valid_from ?? ""],
+  ["valid_until", (each) => grantOf(each)?.valid_until ?? ""],
+  ["reason_code", (each) => each.reason_code ?? ""],
+  ["reason", ({ reason }) => reason ?? ""],
+  ["effective_at", (each) => each.effective_at ?? ""],
+  ["backdated", ({ backdated }) => backdated ? "yes" : ""],
+  ["sequence", ({ sequence }) => `${sequence}`],
+  ["event_id", (each) => each.event_id],
+  ["kid", ({ kid }) => kid],
+  ["known_at", (each) => each.known_at],
 ];
 
-/** The question, in every row. */
-const ASKED_COLUMNS = [
-  ...["asked_subject", "asked_role", "asked_type", "asked_at", "asked_as_of"],
-  ...["asked_from", "asked_to"],
+const EVIDENCE_CSV: readonly CsvColumn<Shown>[] = [
+  ["evidence", ({ evidence }) => evidence?.file ?? ""],
+  ["decision", ({ evidence }) => evidence?.decision ?? ""],
 ];
-
-function csvRows(
-  { entries, from, subject = "", to }: AuditReport,
-  people: People,
-): readonly (readonly string[])[] {
-  return entries.map((entry) => {
-    const { evidence } = entry;
-    const grant = entry.after ?? entry.before;
-    return [
-      entry.at,
-      entry.kind,
-      entry.cause,
-      people.named(entry.subject).person ?? "",
-      nameIn(people, entry.subject),
-      entry.subject,
-      entry.relationship_id,
-      grant?.relationship_type ?? "",
-      entry.roles_gained.join(";"),
-      entry.roles_lost.join(";"),
-      grant?.valid_from ?? "",
-      grant?.valid_until ?? "",
-      entry.reason_code ?? "",
-      entry.reason ?? "",
-      entry.effective_at ?? "",
-      entry.backdated ? "yes" : "",
-      `${entry.sequence}`,
-      entry.event_id,
-      entry.kid,
-      entry.known_at,
-      ...[subject, "", "", "", "", from ?? "", to ?? ""],
-      ...(evidence === undefined ? [] : [evidence.file, evidence.decision]),
-    ];
-  });
-}

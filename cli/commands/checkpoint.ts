@@ -21,8 +21,11 @@ const MAX_LINES_BYTES = 128 * 1024;
 
 /** `sig checkpoint` */
 export const checkpoint = typedCommand({
-  description:
-    "Proofs are static files that show a reader one subject's relationships without\nthe feed. Updates them to the end of the feed, and signs their checkpoint with\nevery available key of the issuer. After --init, commands that append do the\nsame. Run it again to renew the checkpoint's time.",
+  description: `
+    Proofs are static files that show a reader one subject's relationships without
+    the feed. Updates them to the end of the feed, and signs their checkpoint with
+    every available key of the issuer. After --init, commands that append do the
+    same. Run it again to renew the checkpoint's time.`,
   flags: {
     ...DIR_FLAG,
     init: toggle("start to publish proofs"),

@@ -2,7 +2,7 @@ import { dumpState, type RelationshipState, type StateDump } from "@sig/core";
 import { optional, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
 import { asOf, asOfThrough } from "../command_line/values.ts";
-import { writeTable } from "../output/table.ts";
+import { column, writeTable } from "../output/table.ts";
 import { type Output, safe, writeJson } from "../output/write.ts";
 import {
   describeFields,
@@ -105,27 +105,16 @@ function writeDifferences(
   call.io.stdout(
     isEqual ? `equal: ${from}\n` : `different: ${from}, and ${to}\n`,
   );
-  writeTable(
-    call,
-    [
-      {
-        title: "what",
-        colour: (kind) =>
-          kind === "added" ? "green" : kind === "removed" ? "red" : "yellow",
-      },
-      { title: "relationship" },
-      { title: "name" },
-      { title: "subject" },
-      { title: "difference" },
-    ],
-    differences.map((each) => [
-      each.kind,
-      each.relationship_id,
-      nameIn(people, each.subject),
-      each.subject,
-      describe(each),
-    ]),
-  );
+  writeTable(call, [
+    column("what", ({ kind }) => kind, {
+      colour: (kind) =>
+        kind === "added" ? "green" : kind === "removed" ? "red" : "yellow",
+    }),
+    column("relationship", (each) => each.relationship_id),
+    column("name", ({ subject }) => nameIn(people, subject)),
+    column("subject", ({ subject }) => subject),
+    column("difference", describe),
+  ], differences);
 }
 
 function describe({ before, after, fields }: Difference): string {

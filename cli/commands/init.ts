@@ -20,8 +20,12 @@ const EXPORTS = "nginx|caddy|deno-deploy|static";
 
 /** `sig init` */
 export const init = typedCommand({
-  description:
-    "Writes the DID document, key set, metadata, an empty feed and its proofs to\nDIR/.well-known, and a new private key to the key store. Never overwrites a\nfile. Commands that append update the proofs, from which sig check answers\nwithout the whole feed. With a key in ssh-agent, begin them with\nsig checkpoint --init.",
+  description: `
+    Writes the DID document, key set, metadata, an empty feed and its proofs to
+    DIR/.well-known, and a new private key to the key store. Never overwrites a
+    file. Commands that append update the proofs, from which sig check answers
+    without the whole feed. With a key in ssh-agent, begin them with
+    sig checkpoint --init.`,
   positionals: [{ name: "domain", help: "the issuer's host, or host:port" }],
   flags: {
     dir: optional(folder, "directory to create (default: ./<domain>)"),

@@ -7,7 +7,7 @@ import {
 import { quote } from "@sig/core/internal";
 import type { VerifiedEvent } from "@sig/consumer";
 import { did, id, sequence } from "../command_line/values.ts";
-import { shortDid, type TableColumn, writeTable } from "../output/table.ts";
+import { column, DID, writeTable } from "../output/table.ts";
 import {
   type Colour,
   type Output,
@@ -152,30 +152,24 @@ function writeEvents(
     if (lines.length > 0) call.io.stdout(lines.join(""));
     return;
   }
-  const rows = events.map(([event, effect]) => [
-    `#${event.sequence}`,
-    toSecond(event.issued_at),
-    effect,
-    event.event_type,
-    event.relationship_id,
-    nameIn(people, event.subject),
-    event.subject,
-    ...describe(event),
-  ]);
-  writeTable(call, COLUMNS, rows);
+  writeTable(call, [
+    column("", ([event]) => `#${event.sequence}`),
+    column("", ([event]) => toSecond(event.issued_at)),
+    column("", ([, effect]) => effect, {
+      colour: (effect) => EFFECT_COLOURS[effect],
+    }),
+    column("", ([event]) => event.event_type),
+    column("", ([event]) => event.relationship_id),
+    column("", ([event]) => nameIn(people, event.subject)),
+    column("", ([event]) => event.subject, DID),
+    ...[0, 1, 2].map((at) =>
+      column("", ([event]: LoggedEvent) => describe(event)[at]!)
+    ),
+  ], events);
 }
 
 /** The effect of an event whose key had ended. */
 const VOID = "void";
-
-/** The columns, without titles. */
-const COLUMNS: readonly TableColumn[] = [
-  ...["", ""].map((title) => ({ title })),
-  { title: "", colour: (effect) => EFFECT_COLOURS[effect] },
-  ...["", "", ""].map((title) => ({ title })),
-  { title: "", short: shortDid },
-  ...["", "", ""].map((title) => ({ title })),
-];
 
 const EFFECT_COLOURS: { readonly [effect: string]: Colour } = {
   gained: "green",

@@ -1,12 +1,6 @@
-import {
-  optional,
-  required,
-  text,
-  toggle,
-  type Values,
-} from "@sig/api/program";
+import { optional, required, text, toggle } from "@sig/api/program";
 import { SigError } from "@sig/core";
-import type { PublishedRelationship, RevokeDraft } from "@sig/issuer";
+import type { RevokeDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import { did } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
@@ -19,26 +13,24 @@ import {
   typeFlag,
 } from "../issue/flags.ts";
 import { counted } from "../output/write.ts";
-import { PEOPLE_FLAG, tryReadPeopleFile } from "../people/people.ts";
-
-const FLAGS = {
-  ...DIR_FLAG,
-  subject: required(did, "the person (id or name), or one of their keys"),
-  ...typeFlag("relationships of this type only"),
-  ...ENDING_FLAGS,
-  reason: optional(text, "explanation for people"),
-  yes: toggle("do not ask; required without a terminal"),
-  ...PEOPLE_FLAG,
-  ...SIGNING_FLAGS,
-};
-
-type OffboardValues = Values<typeof FLAGS>;
+import { PEOPLE_FLAG, publishedState } from "../people/people.ts";
 
 /** `sig offboard` */
 export const offboard = typedCommand({
-  description:
-    "Revokes every active relationship of a person, of all keys, all or nothing, in\none batch. The whole feed is verified first, so that none is missed. Shows each\nrelationship and asks for confirmation; without a terminal it needs --yes.",
-  flags: FLAGS,
+  description: `
+    Revokes every active relationship of a person, of all keys, all or nothing, in
+    one batch. The whole feed is verified first, so that none is missed. Shows each
+    relationship and asks for confirmation; without a terminal it needs --yes.`,
+  flags: {
+    ...DIR_FLAG,
+    subject: required(did, "the person (id or name), or one of their keys"),
+    ...typeFlag("relationships of this type only"),
+    ...ENDING_FLAGS,
+    reason: optional(text, "explanation for people"),
+    yes: toggle("do not ask; required without a terminal"),
+    ...PEOPLE_FLAG,
+    ...SIGNING_FLAGS,
+  },
   subjects: "person",
   examples: [
     "sig offboard --dir acme.example --subject did:web:alice.example --reason-code employment_ended",
@@ -46,21 +38,35 @@ export const offboard = typedCommand({
   ],
   async run(call) {
     return await appendProposal(call, async (issuer) => {
-      const { activeOfPerson, revocationOf, withPeople } = await import(
+      const { activeOfPerson, revocationOf } = await import(
         "@sig/issuer/internal"
       );
-      const { keys } = await tryReadPeopleFile(call);
-      const state = withPeople(await issuer.published(), keys.values());
+      const state = await publishedState(call, issuer);
       const { subject, type } = call.flags;
-      const active = requireActive(
-        call.flags,
-        activeOfPerson(state, subject, type),
-      );
+      const active = activeOfPerson(state, subject, type);
+      if (active.length === 0) {
+        const whose = state.people?.named(subject).name ?? subject;
+        throw new SigError("unknown_relationship", {
+          action: "offboard",
+          reason: `${JSON.stringify(whose)} has no active relationship${
+            type === undefined ? "" : ` of type ${type}`
+          }`,
+          context: { flag: "--subject" },
+        });
+      }
       const count = counted(active.length, "relationship");
       const ids = active.map(({ upsert }) => upsert.relationship_id);
       const changes = active.map(revocationOf);
       return {
-        drafts: active.map((each) => draftEnding(call.flags, each)),
+        drafts: ids.map((relationship_id): RevokeDraft => ({
+          event_type: "relationship.revoke",
+          relationship_id,
+          reason_code: call.flags["reason-code"],
+          ...given({
+            effective_at: call.flags["effective-at"],
+            reason: call.flags.reason,
+          }),
+        })),
         ifLastSequence: state.last_sequence,
         changes,
         preview: {
@@ -81,29 +87,3 @@ export const offboard = typedCommand({
     });
   },
 });
-
-function requireActive(
-  { subject, type }: OffboardValues,
-  active: readonly PublishedRelationship[],
-): readonly PublishedRelationship[] {
-  if (active.length > 0) return active;
-  throw new SigError("unknown_relationship", {
-    action: "offboard",
-    reason: `${JSON.stringify(subject)} has no active relationship${
-      type === undefined ? "" : ` of type ${type}`
-    }`,
-    context: { flag: "--subject" },
-  });
-}
-
-function draftEnding(
-  flags: OffboardValues,
-  { upsert }: PublishedRelationship,
-): RevokeDraft {
-  return {
-    event_type: "relationship.revoke",
-    relationship_id: upsert.relationship_id,
-    reason_code: flags["reason-code"],
-    ...given({ effective_at: flags["effective-at"], reason: flags.reason }),
-  };
-}

@@ -224,6 +224,10 @@ test("reports are sorted by name, carry their question, and fit 60 and 120 colum
       if (width === 100 && words.startsWith("who")) {
         assertStringIncludes(stdout, "did:key:z6MkrJV…swbTQ2");
       }
+      if (width === 120 && words.startsWith("audit")) {
+        assertStringIncludes(stdout, "\ntime ");
+        assertStringIncludes(stdout, "  …t4swbTQ2  ");
+      }
     }
   }
 });

@@ -11,7 +11,7 @@ import {
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { checked, textOf } from "../command_line/values.ts";
-import { writeTable } from "../output/table.ts";
+import { column, writeTable } from "../output/table.ts";
 import {
   counted,
   firstOf,
@@ -33,7 +33,9 @@ import { POLICY_FLAGS } from "../ask/source_flags.ts";
 const MAX_REASON = 1_000;
 
 /** The columns label and value, without titles. */
-const FIELDS = [{ title: "" }, { title: "" }];
+const FIELDS = [0, 1].map((at) =>
+  column("", (pair: readonly [string, string]) => pair[at]!)
+);
 
 const ISSUER = {
   name: "issuer",
@@ -265,21 +267,15 @@ function writeList(
   if (pins.length + leftOut === 0) {
     return call.io.stdout("Nothing is remembered yet\n");
   }
-  writeTable(
-    call,
-    [
-      ...["issuer", "sequence", "first seen", "last seen"]
-        .map((title) => ({ title })),
-      { title: "incident", colour: () => "red" },
-    ],
-    pins.map((each) => [
-      each.issuer,
-      String(eventsOf(each)),
-      toSecond(each.first_seen),
-      toSecond(each.last_seen),
-      each.incident?.code ?? "",
-    ]),
-  );
+  writeTable(call, [
+    column("issuer", ({ issuer }) => issuer),
+    column("sequence", (each) => `${eventsOf(each)}`),
+    column("first seen", (each) => toSecond(each.first_seen)),
+    column("last seen", (each) => toSecond(each.last_seen)),
+    column("incident", (each) => each.incident?.code ?? "", {
+      colour: () => "red",
+    }),
+  ], pins);
 }
 
 function writePin(call: Output, pin: PinRecord): void {

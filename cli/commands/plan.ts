@@ -66,8 +66,19 @@ type ListCall = Call<Values<typeof LIST_FLAGS>>;
 
 /** `sig plan` */
 export const plan = typedCommand({
-  description:
-    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. If the only row of a person has another type than the only\nrelationship, it replaces that one. Exits 0 if there is nothing to do, 1 for\nchanges, 2 on an error.\n\nColumns: type, and subject or person; optionally roles (separated by ; or ,),\nvalid_from, valid_until, title, department, label, relationship_id, metadata.\nA row with a person and no subject means all keys that DIR/.sig/people.csv has\nfor the person, and waits if there are none. Rows with both name all keys of the\nperson: another key ends (superseded). The columns person and name are local:\nsig apply adds them to DIR/.sig/people.csv.",
+  description: `
+    Shows what sig apply would append to bring the feed into line with the list.
+    Only what is listed is managed. An empty cell means none; a field without a
+    column is kept. If the only row of a person has another type than the only
+    relationship, it replaces that one. Exits 0 if there is nothing to do, 1 for
+    changes, 2 on an error.
+
+    Columns: type, and subject or person; optionally roles (separated by ; or ,),
+    valid_from, valid_until, title, department, label, relationship_id, metadata.
+    A row with a person and no subject means all keys that DIR/.sig/people.csv has
+    for the person, and waits if there are none. Rows with both name all keys of the
+    person: another key ends (superseded). The columns person and name are local:
+    sig apply adds them to DIR/.sig/people.csv.`,
   flags: {
     ...DIR_FLAG,
     ...LIST_FLAGS,
@@ -127,8 +138,17 @@ const APPLY_FLAGS = {
 
 /** `sig apply` */
 export const apply = typedCommand({
-  description:
-    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused if the feed has changed since. Applying\nit again changes nothing.\n\nIf more than 5 people, and more than a tenth of those with access, would lose\nor gain access (as sig check would answer now), it needs --confirm-losses or\n--confirm-grants with exactly their number; a new issuer's first events do\nnot. So does published text with --confirm-public. Roles that the feed has never\nhad need --new-role, people and keys that were revoked --readmit, new people\nwith the name of a known one --namesakes. --prune needs --reason-code.",
+  description: `
+    Appends what sig plan shows, all or nothing: from a list (--from), or from a
+    saved plan (--plan), which is refused if the feed has changed since. Applying
+    it again changes nothing.
+
+    If more than 5 people, and more than a tenth of those with access, would lose
+    or gain access (as sig check would answer now), it needs --confirm-losses or
+    --confirm-grants with exactly their number; a new issuer's first events do
+    not. So does published text with --confirm-public. Roles that the feed has never
+    had need --new-role, people and keys that were revoked --readmit, new people
+    with the name of a known one --namesakes. --prune needs --reason-code.`,
   flags: APPLY_FLAGS,
   examples: [
     "sig apply --dir acme.example --from people.csv --yes",

@@ -41,7 +41,7 @@ import {
   writeJson,
   writeResult,
 } from "../output/write.ts";
-import { writeTable } from "../output/table.ts";
+import { column, writeTable } from "../output/table.ts";
 import type { DrillQuestion } from "../issue/drill.ts";
 
 const PASSPHRASE_FLAG = {
@@ -53,8 +53,11 @@ const PASSPHRASE_FLAG = {
 
 /** `sig recovery create` */
 export const recoveryCreate = typedCommand({
-  description:
-    "Makes a recovery key and publishes its digest. Keep the file offline, twice: on\npaper, on a token, with a second person. Nobody can make it later, and it is in\nno backup. With it, sig recover ends a stolen or lost signing key. Publishes\nproofs if there are none.",
+  description: `
+    Makes a recovery key and publishes its digest. Keep the file offline, twice: on
+    paper, on a token, with a second person. Nobody can make it later, and it is in
+    no backup. With it, sig recover ends a stolen or lost signing key. Publishes
+    proofs if there are none.`,
   flags: {
     ...DIR_FLAG,
     out: optional(file, "write the new recovery key there (mode 0600)"),
@@ -164,8 +167,13 @@ export type RecoverCall = Call<Values<typeof RECOVER_FLAGS>>;
 
 /** `sig recover` */
 export const recover = typedCommand({
-  description:
-    "Ends stolen and lost signing keys with the recovery key: events that a stolen\nkey signed later become void for readers of this project, and corrective events\nbring all others to the same state. Readers that remember the issuer accept the\nnew key without an acknowledgement. Repeat the command if it was interrupted.\nWith --drill, it does the same on a copy with throwaway keys, and shows what four\nreaders say before it, after the statement alone, and after it.",
+  description: `
+    Ends stolen and lost signing keys with the recovery key: events that a stolen
+    key signed later become void for readers of this project, and corrective events
+    bring all others to the same state. Readers that remember the issuer accept the
+    new key without an acknowledgement. Repeat the command if it was interrupted.
+    With --drill, it does the same on a copy with throwaway keys, and shows what four
+    readers say before it, after the statement alone, and after it.`,
   flags: RECOVER_FLAGS,
   examples: [
     "sig recover --dir acme.example --recovery-key /media/usb/recovery-1.jwk --next /media/usb/recovery-2.jwk --stolen orgsign-1=41",
@@ -433,14 +441,13 @@ async function drill(
         counted(plan.voids.length, "event")
       } would be void, ${counted(plan.drafts.length, "corrective event")}\n`,
     );
-    writeTable(
-      call,
-      ["subject", "reader", "before", "statement", "after"]
-        .map((title) => ({ title })),
-      said.map((
-        { subject, reader, before, between, after },
-      ) => [subject, reader, before, between, after]),
-    );
+    writeTable(call, [
+      column("subject", ({ subject }) => subject),
+      column("reader", ({ reader }) => reader),
+      column("before", ({ before }) => before),
+      column("statement", ({ between }) => between),
+      column("after", ({ after }) => after),
+    ], said);
     call.io.stdout("Nothing was changed\n");
     return 0;
   } finally {

@@ -26,12 +26,19 @@ import { typeFlag } from "../issue/flags.ts";
 import type { Call } from "../command_line/command.ts";
 import { did, role } from "../command_line/values.ts";
 import {
-  csvOf,
-  pageOf,
+  type CsvColumn,
   REPORT_FLAGS,
   type ReportValues,
+  writeReport,
 } from "../output/report.ts";
-import { shortDid, type TableColumn, writeTable } from "../output/table.ts";
+import {
+  column,
+  DID,
+  ID,
+  type TableColumn,
+  TIME,
+  writeTable,
+} from "../output/table.ts";
 import {
   counted,
   type Output,
@@ -43,7 +50,7 @@ import {
   writeWarnings,
 } from "../output/write.ts";
 import type { People } from "@sig/issuer/people";
-import { byName, nameIn, PEOPLE_FLAG } from "../people/people.ts";
+import { byName, PEOPLE_FLAG } from "../people/people.ts";
 import {
   askedTime,
   keysOf,
@@ -215,68 +222,66 @@ function listActive(
   );
 }
 
-const STATUS: TableColumn = { title: "status", colour: statusColour };
-const titled = (...titles: readonly string[]): readonly TableColumn[] =>
-  titles.map((title) =>
-    title === "subject"
-      ? { title, short: shortDid }
-      : { title, isWrappedFirst: title === "roles" }
-  );
+/** A relationship, as a table shows it. */
+type Grant = Pick<
+  RelationshipState,
+  "subject" | "relationship_type" | "roles" | "valid_from" | "valid_until"
+>;
 
 /** The columns that all tables share. */
-const GRANT_COLUMNS = titled("subject", "type", "roles", "from", "until");
-
-function grantCells(
-  each: Pick<
-    RelationshipState,
-    "subject" | "relationship_type" | "roles" | "valid_from" | "valid_until"
-  >,
-): readonly string[] {
-  return [
-    each.subject,
-    each.relationship_type,
-    each.roles.join(", "),
-    toSecond(each.valid_from),
-    toSecond(each.valid_until),
-  ];
-}
+const GRANT_COLUMNS: readonly TableColumn<Grant>[] = [
+  column("subject", ({ subject }) => subject, DID),
+  column("type", (each) => each.relationship_type),
+  column("roles", ({ roles }) => roles.join(", "), { isWrapped: true }),
+  column("from", (each) => toSecond(each.valid_from), TIME),
+  column("until", (each) => toSecond(each.valid_until), TIME),
+];
 
 function writeState(call: Output, found: StateDump): void {
   const { issuer, last_sequence, by_relationship_id, statuses } = found;
   call.io.stdout(`${safe(issuer)}, last sequence ${last_sequence}\n`);
-  writeTable(
-    call,
-    [STATUS, ...titled("relationship"), ...GRANT_COLUMNS, ...titled("ended")],
-    [...by_relationship_id].map(([id, state]) => [
-      statuses.get(id)!,
-      id,
-      ...grantCells(state),
-      toSecond(state.revoked_effective_at ?? null),
-    ]),
-  );
+  writeTable<RelationshipState>(call, [
+    column("status", (each) => statuses.get(each.relationship_id)!, {
+      colour: statusColour,
+    }),
+    column("relationship", (each) => each.relationship_id),
+    ...GRANT_COLUMNS,
+    column(
+      "ended",
+      (each) => toSecond(each.revoked_effective_at ?? null),
+      TIME,
+    ),
+  ], [...by_relationship_id.values()]);
 }
 
-const COLUMNS = [
-  ...[...titled("name"), ...GRANT_COLUMNS],
-  STATUS,
-  ...titled("relationship"),
+/** An effective relationship, and whose it is. */
+type Active = ReturnType<typeof listActive>[number] & {
+  readonly person: string | null;
+  readonly name: string | null;
+};
+
+const COLUMNS: readonly TableColumn<Active>[] = [
+  column("name", ({ name }) => name ?? ""),
+  ...GRANT_COLUMNS,
+  column("status", (each) => each.effective_status, { colour: statusColour }),
+  column("relationship", (each) => each.relationship_id, ID),
 ];
 
-const CSV_COLUMNS = [
-  "person",
-  "name",
-  "subject",
-  "relationship_id",
-  "type",
-  "roles",
-  "valid_from",
-  "valid_until",
-  "status",
-  "last_sequence",
+const CSV: readonly CsvColumn<Active>[] = [
+  ["person", ({ person }) => person ?? ""],
+  ["name", ({ name }) => name ?? ""],
+  ["subject", ({ subject }) => subject],
+  ["relationship_id", (each) => each.relationship_id],
+  ["type", (each) => each.relationship_type],
+  ["roles", ({ roles }) => roles.join(";")],
+  ["valid_from", (each) => each.valid_from ?? ""],
+  ["valid_until", (each) => each.valid_until ?? ""],
+  ["status", (each) => each.effective_status],
+  ["last_sequence", (each) => `${each.last_sequence}`],
 ];
 
-/** The list of active relationships, and what it is about. */
-interface Report extends Pick<VerifiedIssuer, "issuer" | "feed" | "state"> {
+/** What a list of active relationships is about. */
+interface About extends Pick<VerifiedIssuer, "issuer" | "feed" | "state"> {
   readonly asked: Asked;
   /** The person or key asked about, for the heading. */
   readonly whose?: string | undefined;
@@ -286,67 +291,40 @@ interface Report extends Pick<VerifiedIssuer, "issuer" | "feed" | "state"> {
 
 function writeActive(
   call: Call<ReportValues>,
-  all: ReturnType<typeof listActive>,
+  active: ReturnType<typeof listActive>,
   people: People,
-  { asked, feed, issuer, now, sha256, state, whose }: Report,
+  { asked, feed, issuer, now, sha256, state, whose }: About,
 ): void {
-  const { io, ownFormat } = call;
   const linked = people.linked((subject) => personOf(state, subject));
+  const found = active.map((each): Active => {
+    const { person, name } = linked.named(each.subject);
+    return { ...each, person, name };
+  });
   if (call.format === "json") {
-    return writeJson(
-      io,
-      all.map((each) => {
-        const { person, name } = linked.named(each.subject);
-        return { ...each, person, name, asked };
-      }),
-    );
+    return writeJson(call.io, found.map((each) => ({ ...each, asked })));
   }
-  const found = all.toSorted(byName(linked, ({ subject }) => subject));
-  if (ownFormat === "csv") {
-    const question = Object.entries(asked);
-    const rows = found.map((each) => [
-      linked.named(each.subject).person ?? "",
-      nameIn(linked, each.subject),
-      each.subject,
-      each.relationship_id,
-      each.relationship_type,
-      each.roles.join(";"),
-      each.valid_from ?? "",
-      each.valid_until ?? "",
-      each.effective_status,
-      `${each.last_sequence}`,
-      ...question.map(([, value]) => `${value ?? ""}`),
-    ]);
-    const columns = question.map(([name]) => `asked_${name}`);
-    return io.stdout(csvOf([...CSV_COLUMNS, ...columns], rows, call.flags));
-  }
-  const rows = found.map((each) => [
-    nameIn(linked, each.subject),
-    ...grantCells(each),
-    each.effective_status,
-    each.relationship_id,
-  ]);
   const title = `Active relationships of ${issuer}${
     describeAsked({ ...asked, whose }, now)
   }`;
-  if (ownFormat === "html") {
-    return io.stdout(pageOf({
-      title,
-      about: counted(found.length, "relationship"),
-      feed: { issuer, ...feed, sha256 },
-      columns: COLUMNS.map(({ title }) => title),
-      rows,
-      empty: "Nobody.",
-    }));
-  }
-  io.stdout(`${safe(title)}\n`);
-  if (rows.length === 0) return io.stdout("nobody\n");
-  writeTable(call, COLUMNS, rows);
+  writeReport(call, {
+    ...{ heading: title, title, about: counted(found.length, "relationship") },
+    feed: { issuer, ...feed, sha256 },
+    columns: COLUMNS,
+    csv: [
+      ...CSV,
+      ...Object.entries(asked)
+        .map(([name, value]) =>
+          [`asked_${name}`, () => `${value ?? ""}`] as const
+        ),
+    ],
+    rows: found.toSorted(byName(linked, ({ subject }) => subject)),
+    empty: "nobody",
+  });
 }
 
 /** Returns the question as the end of a heading. */
 function describeAsked(
-  { as_of, at, role, type, until, whose }: Asked & Pick<Report, "whose">,
+  { as_of, at, role, type, until, whose }: Asked & Pick<About, "whose">,
   now: Date,
 ): string {
   const words = [

@@ -31,7 +31,11 @@ import {
 } from "../issue/flags.ts";
 import { differingFields } from "../output/changes.ts";
 import { counted, safe } from "../output/write.ts";
-import { PEOPLE_FLAG, tryReadPeopleFile } from "../people/people.ts";
+import {
+  PEOPLE_FLAG,
+  publishedState,
+  tryReadPeopleFile,
+} from "../people/people.ts";
 
 const YES_FLAG = { yes: toggle("do not ask, on a terminal") };
 
@@ -112,11 +116,10 @@ async function revokeQuestion(
   issuer: Issuer,
   id: string,
 ) {
-  const { activeOfPerson, revocationOf, withPeople } = await import(
+  const { activeOfPerson, revocationOf } = await import(
     "@sig/issuer/internal"
   );
-  const { keys } = await tryReadPeopleFile(call);
-  const state = withPeople(await issuer.published(), keys.values());
+  const state = await publishedState(call, issuer);
   const ending = state.relationships.get(id)!;
   const { subject } = ending.upsert;
   const others = activeOfPerson(state, subject)

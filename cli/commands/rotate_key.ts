@@ -11,8 +11,9 @@ import {
 
 /** `sig rotate-key` */
 export const rotateKey = typedCommand({
-  description:
-    "The old keys stay published, so that old events still verify. A rotation\nthat broke off is completed by the same command.",
+  description: `
+    The old keys stay published, so that old events still verify. A rotation
+    that broke off is completed by the same command.`,
   flags: {
     ...DIR_FLAG,
     kid: required(kid, "the new key's identifier"),

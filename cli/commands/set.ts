@@ -26,7 +26,7 @@ import {
   SIGNING_FLAGS,
   typeFlag,
 } from "../issue/flags.ts";
-import { tryReadPeopleFile } from "../people/people.ts";
+import { publishedState } from "../people/people.ts";
 
 /** The wanted changes; absent members are kept. */
 type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
@@ -52,8 +52,11 @@ type SetValues = Values<typeof FLAGS>;
 
 /** `sig set` */
 export const set = typedCommand({
-  description:
-    "Appends an upsert that keeps everything not named, for each key of the person\nwith that type (title, department, label and metadata: of one key). A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away, --no-roles all roles.",
+  description: `
+    Appends an upsert that keeps everything not named, for each key of the person
+    with that type (title, department, label and metadata: of one key). A bare date is the start
+    of that day in --valid-from and its end in --valid-until, UTC; none takes
+    a date, title, department or label away, --no-roles all roles.`,
   flags: FLAGS,
   subjects: "person",
   examples: [
@@ -69,10 +72,8 @@ export const set = typedCommand({
         historyOf,
         PeopleHistory,
         severalOfOtherKey,
-        withPeople,
       } = await import("@sig/issuer/internal");
-      const { keys } = await tryReadPeopleFile(call);
-      const state = withPeople(await issuer.published(), keys.values());
+      const state = await publishedState(call, issuer);
       const upsert = find(
         call.flags,
         state,

@@ -16,8 +16,10 @@ import {
 
 /** `sig upsert` */
 export const upsert = typedCommand({
-  description:
-    "Appends one signed event. Members that are not given are generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC.",
+  description: `
+    Appends one signed event. Members that are not given are generated. The private
+    key comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start
+    of that day in --valid-from and its end in --valid-until, UTC.`,
   flags: {
     ...DIR_FLAG,
     subject: required(

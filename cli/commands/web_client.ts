@@ -12,7 +12,7 @@ import {
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { id, url } from "../command_line/values.ts";
-import { writeTable } from "../output/table.ts";
+import { column, writeTable } from "../output/table.ts";
 import { safeJson, writeJson, writeResult } from "../output/write.ts";
 
 const FILE = { file: required(file, "file of the applications") };
@@ -173,17 +173,12 @@ export const webClientList = typedCommand({
     if (call.format === "json") writeJson(call.io, { clients });
     else if (clients.length === 0) call.io.stdout("no applications\n");
     else {
-      writeTable(
-        call,
-        ["CLIENT_ID", "NAME", "METHODS", "REDIRECT_URIS"]
-          .map((title) => ({ title })),
-        clients.map((each) => [
-          each.client_id,
-          each.client_name,
-          each.auth_methods.join(", "),
-          each.redirect_uris.join(" "),
-        ]),
-      );
+      writeTable(call, [
+        column("CLIENT_ID", (each) => each.client_id),
+        column("NAME", (each) => each.client_name),
+        column("METHODS", (each) => each.auth_methods.join(", ")),
+        column("REDIRECT_URIS", (each) => each.redirect_uris.join(" ")),
+      ], clients);
     }
     return 0;
   },

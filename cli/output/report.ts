@@ -1,33 +1,40 @@
 /** Rows as CSV and as a printable HTML page. @module */
 
 import type { KeyUse } from "@sig/consumer";
-import { escapeInvisible } from "@sig/core";
 import { oneOf, optional, type Values } from "@sig/api/program";
+import type { Call } from "../command_line/command.ts";
 import { fillTemplate } from "./fill_template.ts";
+import { type TableColumn, writeTable } from "./table.ts";
+import { safe } from "./write.ts";
 import style from "./report_page.css" with { type: "text" };
 import template from "./report_page.txt" with { type: "text" };
 
-/** The verified feed, for the head of a page. */
-interface ReportedFeed {
-  readonly issuer: string;
-  readonly verifiedEvents: number;
-  readonly sha256: string | undefined;
-  readonly keys: readonly KeyUse[];
+/** A column of a report; a page links its cells to files in its folder. */
+interface ReportColumn<T> extends TableColumn<T> {
+  readonly fileOf?: (row: T) => string | undefined;
 }
 
-/** Text, or a link to a file in the folder of the page. */
-type Cell = string | { readonly text: string; readonly file: string };
+/** A column of CSV. */
+export type CsvColumn<T> = readonly [name: string, cell: (row: T) => string];
 
-/** A page with the verified feed and a table. */
-interface ReportPage {
+/** A list of rows about a verified feed. */
+interface Report<T> {
+  /** First line of the text. */
+  readonly heading: string;
+  /** Title of the page, and a sentence about the rows. */
   readonly title: string;
-  /** A sentence about the rows. */
   readonly about: string;
-  readonly feed: ReportedFeed;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly Cell[])[];
-  /** Indexes of the highlighted rows. */
-  readonly marked?: ReadonlySet<number>;
+  readonly feed: {
+    readonly issuer: string;
+    readonly verifiedEvents: number;
+    readonly sha256: string | undefined;
+    readonly keys: readonly KeyUse[];
+  };
+  readonly columns: readonly ReportColumn<T>[];
+  readonly csv: readonly CsvColumn<T>[];
+  readonly rows: readonly T[];
+  /** Whether the page highlights a row. */
+  readonly isMarked?: (row: T) => boolean;
   /** Text instead of a table without rows. */
   readonly empty: string;
 }
@@ -42,6 +49,24 @@ export const REPORT_FLAGS = {
 
 /** The values of {@linkcode REPORT_FLAGS}. */
 export type ReportValues = Partial<Values<typeof REPORT_FLAGS>>;
+
+/** Writes a report as a table, CSV or HTML page. */
+export function writeReport<T>(
+  call: Pick<Call<ReportValues>, "flags" | "format" | "io" | "ownFormat">,
+  report: Report<T>,
+): void {
+  const { io, ownFormat } = call;
+  const { columns, csv, empty, heading, rows } = report;
+  if (ownFormat === "html") return io.stdout(pageOf(report));
+  if (ownFormat === "csv") {
+    const names = csv.map(([name]) => name);
+    const cells = rows.map((row) => csv.map(([, cell]) => cell(row)));
+    return io.stdout(csvOf(names, cells, call.flags));
+  }
+  io.stdout(`${safe(heading)}\n`);
+  if (rows.length === 0) io.stdout(`${empty}\n`);
+  else writeTable(call, columns, rows);
+}
 
 /**
  * Returns rows as CSV (RFC 4180) that is safe to open in a spreadsheet. It
@@ -63,14 +88,14 @@ export function csvOf(
  * in the spreadsheets of many countries.
  */
 function csvCell(value: string): string {
-  const shown = escapeInvisible(value)
+  const shown = safe(value)
     .replaceAll(/(^|;)(?=[\s"]*[=+\-@＝＋－＠])/g, "$1'");
   return `"${shown.replaceAll('"', '""')}"`;
 }
 
 /** Returns a page without scripts and external resources. */
-export function pageOf(
-  { about, columns, empty, feed, marked, rows, title }: ReportPage,
+function pageOf<T>(
+  { about, columns, empty, feed, isMarked, rows, title }: Report<T>,
 ): string {
   const keys = feed.keys.map(({ kid, first_sequence, last_sequence }) =>
     `${kid}: events ${first_sequence} to ${last_sequence}`
@@ -84,36 +109,36 @@ export function pageOf(
   return fillTemplate(template, {
     title: text(title),
     about: text(about),
-    empty: text(empty),
+    empty: `${empty.slice(0, 1).toUpperCase()}${text(empty.slice(1))}.`,
     style,
     facts: facts.filter(([, value]) => value !== "")
       .map(([name, value]) => ({ name: text(name), value: text(value) })),
     hasRows: rows.length > 0,
-    columns: columns.map((column) => ({ title: text(column) })),
-    rows: rows.map((row, at) => ({
-      mark: marked?.has(at) ? ' class="marked"' : "",
-      cells: row.map((cell) => ({
-        cell: htmlOf(cell),
-        mark: isShort(cell) ? ' class="short"' : "",
-      })),
+    columns: columns.map(({ title }) => ({ title: text(title) })),
+    rows: rows.map((row) => ({
+      mark: isMarked?.(row) ? ' class="marked"' : "",
+      cells: columns.map(({ cell, fileOf }) => {
+        const shown = cell(row);
+        const file = fileOf?.(row);
+        // A DID may break anywhere.
+        const isShort = file !== undefined || /^\S{1,20}$/.test(shown);
+        return {
+          cell: file === undefined ? text(shown) : linkTo(file, shown),
+          mark: isShort ? ' class="short"' : "",
+        };
+      }),
     })),
   });
 }
 
-/** Whether a cell is short, such as a time; a DID may break anywhere. */
-function isShort(cell: Cell): boolean {
-  return typeof cell !== "string" || /^\S{1,20}$/.test(cell);
-}
-
-function htmlOf(cell: Cell): string {
-  if (typeof cell === "string") return text(cell);
-  const href = cell.file.split("/").map(encodeURIComponent).join("/");
-  return `<a href="${text(href)}">${text(cell.text)}</a>`;
+function linkTo(file: string, shown: string): string {
+  const href = file.split("/").map(encodeURIComponent).join("/");
+  return `<a href="${text(href)}">${text(shown)}</a>`;
 }
 
 /** Escapes text of a feed for HTML. */
 function text(value: string): string {
-  return escapeInvisible(value).replaceAll(
+  return safe(value).replaceAll(
     /[&<>"']/g,
     (sign) => `&#${sign.charCodeAt(0)};`,
   );

@@ -5,25 +5,55 @@ import type { Io } from "../terminal/io.ts";
 import { type Colour, colour, type Output, safe } from "./write.ts";
 
 /** A column of {@linkcode writeTable}. */
-export interface TableColumn {
-  readonly title: string;
+export interface TableColumn<T> extends Shape {
+  /** Returns the text of a row in this column. */
+  cell(row: T): string;
   readonly colour?: (cell: string) => Colour | undefined;
-  /** Shortens a cell if the table is too wide for the terminal. */
-  readonly short?: (cell: string) => string;
-  /** Whether this column is wrapped before others. */
-  readonly isWrappedFirst?: boolean;
 }
 
-/** Number of characters that a DID keeps at its start and at its end. */
-const KEPT = { start: 15, end: 6 };
-
-/** Returns a DID shortened in the middle: `did:key:z6Mkhab…Gta2doK`. */
-export function shortDid(did: string): string {
-  const { end, start } = KEPT;
-  return did.length <= start + end + 1
-    ? did
-    : `${did.slice(0, start)}…${did.slice(-end)}`;
+/** The form of a column. */
+interface Shape {
+  /** The heading; if all are empty, the table has no heading line. */
+  readonly title: string;
+  /**
+   * Shortens a cell if the table is too wide for the terminal: 1 is tried
+   * before 2. A column of empty cells is omitted.
+   */
+  readonly short?: (cell: string, level: 1 | 2) => string;
+  /** Whether this column may be wrapped (default: any, if none says so). */
+  readonly isWrapped?: boolean;
 }
+
+/** Returns a column of {@linkcode writeTable}. */
+export function column<T>(
+  title: string,
+  cell: (row: T) => string,
+  more: Partial<TableColumn<T>> = {},
+): TableColumn<T> {
+  return { title, cell, ...more };
+}
+
+/** Shortens a DID in the middle, `did:key:z6MkhaX…ta2doK`, or to its end. */
+export function shortDid(did: string, level: 1 | 2 = 1): string {
+  const end = did.startsWith("did:key:") ? 8 : 12;
+  if (level === 2 && did.length > 16) return `…${did.slice(-end)}`;
+  return did.length <= 22 ? did : `${did.slice(0, 15)}…${did.slice(-6)}`;
+}
+
+/** For columns of DIDs. */
+export const DID = { short: shortDid };
+
+/** For columns of texts with times: midnight is a date. */
+export const TIME = {
+  short: (text: string, level: 1 | 2) =>
+    level === 2 ? text.replaceAll("T00:00:00Z", "") : text,
+};
+
+/** For columns of identifiers that another command lists whole. */
+export const ID = {
+  short: (id: string, level: 1 | 2) =>
+    level === 1 || id.length <= 12 ? id : `…${id.slice(-8)}`,
+};
 
 /** Returns the columns of stdout; undefined if it is not a terminal. */
 export function widthOf(io: Io): number | undefined {
@@ -31,10 +61,10 @@ export function widthOf(io: Io): number | undefined {
 }
 
 /** Writes rows as a table, wrapped to the width of the terminal. */
-export function writeTable(
+export function writeTable<T>(
   { io }: Output,
-  columns: readonly TableColumn[],
-  rows: readonly (readonly string[])[],
+  columns: readonly TableColumn<T>[],
+  rows: readonly T[],
 ): void {
   const shown = columns.map(({ colour: of, ...column }): Column => ({
     ...column,
@@ -43,22 +73,16 @@ export function writeTable(
       return name === undefined ? text : colour(io, "stdout", name, text);
     },
   }));
-  const cells = rows.map((row) => row.map(safe));
+  const cells = rows.map((row) => columns.map(({ cell }) => safe(cell(row))));
   const lines = layOut(shown, cells, widthOf(io));
   // One write, since a feed may have very many rows.
   if (lines.length > 0) io.stdout(`${lines.join("\n")}\n`);
 }
 
 /** A column of {@linkcode layOut}. */
-interface Column {
-  /** The heading; if all are empty, the table has no heading line. */
-  readonly title: string;
+interface Column extends Shape {
   /** Colours a line of a cell, without changing its width. */
   readonly paint?: (shown: string, cell: string) => string;
-  /** Shortens a cell if rows don't fit. */
-  readonly short?: (cell: string) => string;
-  /** Whether this column is wrapped before others. */
-  readonly isWrappedFirst?: boolean;
 }
 
 /** Space between two columns. */
@@ -67,11 +91,12 @@ const GAP = "  ";
 const INDENT = "  ";
 
 /**
- * Returns the lines of a table. If rows don't fit, DIDs are shortened, then
- * cells are wrapped between words. If that isn't enough, each row becomes a block, with one line or two
- * for each cell, or without headings with as many cells in a line as fit. Words
- * are never broken, so that identifiers can be copied: a word that is wider
- * than the terminal has a separate line.
+ * Returns the lines of a table. If rows don't fit, cells are shortened and
+ * wrapped between words; if that isn't enough, shortened further. Then each row
+ * becomes a block, with one line or two for each cell, or without headings with
+ * as many cells in a line as fit. A block has whole cells, and words are never
+ * broken, so that identifiers can be copied: a word that is wider than the
+ * terminal has a separate line.
  *
  * @param width Columns of the terminal; undefined for a file or a pipe, where
  * each row is one line.
@@ -82,18 +107,33 @@ export function layOut(
   width?: number,
 ): readonly string[] {
   if (rows.length === 0) return [];
-  // Empty columns are omitted.
-  const used = columns
-    .map((column, at) => ({ ...column, at }))
-    .filter(({ at }) => rows.some((row) => row[at] !== ""));
-  const whole = rows.map((row) => used.map(({ at }) => row[at] ?? ""));
-  const table = width === undefined || isWithin(used, whole, width)
-    ? whole
-    : whole.map((row) => row.map((cell, i) => used[i]!.short?.(cell) ?? cell));
-  const widths = fit(used, table, width);
-  return widths === undefined
-    ? blocks(used, whole, width!)
-    : lines(used, table, widths);
+  const whole = rows.map((row) => columns.map((_, at) => row[at] ?? ""));
+  const shortened = (level: 1 | 2) =>
+    whole.map((row) =>
+      row.map((cell, at) => columns[at]!.short?.(cell, level) ?? cell)
+    );
+  const tables = width === undefined || isWithin(...used(columns, whole), width)
+    ? [whole]
+    : [shortened(1), shortened(2)];
+  for (const table of tables) {
+    const shown = used(columns, table);
+    const widths = fit(...shown, width);
+    if (widths !== undefined) return lines(...shown, widths);
+  }
+  return blocks(...used(columns, whole), width!);
+}
+
+/** Omits empty columns. */
+function used(
+  columns: readonly Column[],
+  table: readonly (readonly string[])[],
+) {
+  const places = columns.map((_, at) => at)
+    .filter((at) => table.some((row) => row[at] !== ""));
+  return [
+    places.map((at) => columns[at]!),
+    table.map((row) => places.map((at) => row[at]!)),
+  ] as const;
 }
 
 /** Returns whether every row is one line of the terminal. */
@@ -120,16 +160,17 @@ function fit(
     );
   const widths = columns.map((_, at) => widest(at, (cell) => [cell]));
   if (width === undefined) return widths;
-  const least = columns.map((_, at) => widest(at, (cell) => cell.split(" ")));
+  const isChosen = columns.some(({ isWrapped }) => isWrapped);
+  const least = columns.map(({ isWrapped }, at) =>
+    isChosen && !isWrapped ? widths[at]! : widest(at, (cell) => cell.split(" "))
+  );
   const room = width - GAP.length * (columns.length - 1);
   const sum = (numbers: readonly number[]) =>
     numbers.reduce((a, b) => a + b, 0);
   if (sum(least) > room) return undefined;
   while (sum(widths) > room) {
     // Shrink the widest column that can be narrower.
-    const all = widths.map((each, at) => each > least[at]! ? each : 0);
-    const first = all.map((each, at) => columns[at]!.isWrappedFirst ? each : 0);
-    const spare = sum(first) > 0 ? first : all;
+    const spare = widths.map((each, at) => each > least[at]! ? each : 0);
     widths[spare.indexOf(Math.max(...spare))]!--;
   }
   return widths;

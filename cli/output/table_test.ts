@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { displayWidth } from "@sig/api/program";
-import { layOut } from "./table.ts";
+import { DID, ID, layOut, TIME } from "./table.ts";
 
 const COLUMNS = ["subject", "type", "roles", "until", "id"]
   .map((title) => ({ title }));
@@ -81,4 +81,18 @@ Deno.test("cells without headings share a line if they fit", () => {
     `#1  <added>  ${KEY}`,
     "  [deploy, review]",
   ]);
+});
+
+Deno.test("cells are shortened in two steps before a row becomes a block", () => {
+  const columns = [
+    { title: "subject", ...DID },
+    { title: "until", ...TIME },
+    { title: "id", ...ID },
+  ];
+  const row = [KEY, "2026-12-31T00:00:00Z", "01JQ8V4Y7Z0000000000ABCDEF"];
+  const at = (width: number) => layOut(columns, [row], width)[1];
+  assertEquals(at(110), row.join("  "));
+  assertEquals(at(80), ["did:key:z6MkhaX…ta2doK", ...row.slice(1)].join("  "));
+  assertEquals(at(60), "…EGta2doK  2026-12-31  …00ABCDEF");
+  assertEquals(at(25), `  subject`);
 });

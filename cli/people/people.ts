@@ -2,6 +2,7 @@
 
 import { isSigError } from "@sig/core";
 import { file, optional, type Values } from "@sig/api/program";
+import type { Issuer, PublishedState } from "@sig/issuer";
 import type { People, RootOf } from "@sig/issuer/people";
 import type { Call } from "../command_line/command.ts";
 import { warn } from "../output/write.ts";
@@ -83,6 +84,19 @@ export async function warnIfWritable(call: Call<PeopleValue>): Promise<void> {
 /** Returns whether permission bits let other users write. */
 export function isWritable(mode: number | null): boolean {
   return ((mode ?? 0) & 0o022) !== 0;
+}
+
+/**
+ * Returns the state of an issuer, joined with the people file, whose faults are
+ * warnings.
+ */
+export async function publishedState(
+  call: Call<PeopleValue>,
+  issuer: Issuer,
+): Promise<PublishedState> {
+  const { withPeople } = await import("@sig/issuer/internal");
+  const { keys } = await tryReadPeopleFile(call);
+  return withPeople(await issuer.published(), keys.values());
 }
 
 /**

@@ -40,6 +40,10 @@ test("every command accepts a name from the names file as the subject", async (w
     const said = await workspace.ok(`${words} --subject 'Alice Doe'`);
     assertStringIncludes(said, part);
   }
+  await workspace.refused(
+    "offboard --dir $D/acme --subject 'Alice Doe' --type board --reason-code other --yes",
+    `"Alice Doe" has no active relationship of type board (at flag --subject)`,
+  );
 });
 
 test("an unknown or ambiguous name is an error, never a deny", async (workspace) => {
