@@ -41,8 +41,8 @@ test("every command accepts a name from the names file as the subject", async (w
     assertStringIncludes(said, part);
   }
   await workspace.refused(
-    "offboard --dir $D/acme --subject 'Alice Doe' --type board --reason-code other --yes",
-    `"Alice Doe" has no active relationship of type board (at flag --subject)`,
+    "offboard --dir $D/acme --subject 'Alice Doe' --type advisor --reason-code other --yes",
+    `"Alice Doe" has no active relationship of type advisor (at flag --subject)`,
   );
 });
 
