@@ -105,7 +105,7 @@ function writeDifferences(
   call.io.stdout(
     isEqual ? `equal: ${from}\n` : `different: ${from}, and ${to}\n`,
   );
-  writeTable(call, [
+  writeTable(call, differences, [
     column("what", ({ kind }) => kind, {
       colour: (kind) =>
         kind === "added" ? "green" : kind === "removed" ? "red" : "yellow",
@@ -114,7 +114,7 @@ function writeDifferences(
     column("name", ({ subject }) => nameIn(people, subject)),
     column("subject", ({ subject }) => subject),
     column("difference", describe),
-  ], differences);
+  ]);
 }
 
 function describe({ before, after, fields }: Difference): string {

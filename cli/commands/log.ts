@@ -152,7 +152,7 @@ function writeEvents(
     if (lines.length > 0) call.io.stdout(lines.join(""));
     return;
   }
-  writeTable(call, [
+  writeTable(call, events, [
     column("", ([event]) => `#${event.sequence}`),
     column("", ([event]) => toSecond(event.issued_at)),
     column("", ([, effect]) => effect, {
@@ -165,7 +165,7 @@ function writeEvents(
     ...[0, 1, 2].map((at) =>
       column("", ([event]: LoggedEvent) => describe(event)[at]!)
     ),
-  ], events);
+  ]);
 }
 
 /** The effect of an event whose key had ended. */

@@ -190,7 +190,7 @@ async function confirm(
   { remembered, served }: ServedHistory,
 ): Promise<void> {
   if (call.format === "text") {
-    writeTable(call, FIELDS, [
+    const rows: readonly (readonly [string, string])[] = [
       ["remembered", counted(eventsOf(remembered), "event")],
       ["SHA-256", remembered.prefix_sha256 ?? "by proof only"],
       ...keysOf(remembered.keys),
@@ -203,7 +203,8 @@ async function confirm(
           ? "no event is known to differ"
           : `from event ${served.first_difference} on`,
       ],
-    ]);
+    ];
+    writeTable(call, rows, FIELDS);
   }
   if (call.flags.yes) return;
   const question = `Accept what ${
@@ -267,7 +268,7 @@ function writeList(
   if (pins.length + leftOut === 0) {
     return call.io.stdout("Nothing is remembered yet\n");
   }
-  writeTable(call, [
+  writeTable(call, pins, [
     column("issuer", ({ issuer }) => issuer),
     column("sequence", (each) => `${eventsOf(each)}`),
     column("first seen", (each) => toSecond(each.first_seen)),
@@ -275,7 +276,7 @@ function writeList(
     column("incident", (each) => each.incident?.code ?? "", {
       colour: () => "red",
     }),
-  ], pins);
+  ]);
 }
 
 function writePin(call: Output, pin: PinRecord): void {
@@ -318,5 +319,5 @@ function writePin(call: Output, pin: PinRecord): void {
     // The incident has ended, but each answer still warns of it.
     rows.push(["warned of", `${inconsistency}, until sig pin ack accepts it`]);
   }
-  writeTable(call, FIELDS, rows);
+  writeTable(call, rows, FIELDS);
 }

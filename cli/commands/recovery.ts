@@ -441,13 +441,13 @@ async function drill(
         counted(plan.voids.length, "event")
       } would be void, ${counted(plan.drafts.length, "corrective event")}\n`,
     );
-    writeTable(call, [
+    writeTable(call, said, [
       column("subject", ({ subject }) => subject),
       column("reader", ({ reader }) => reader),
       column("before", ({ before }) => before),
       column("statement", ({ between }) => between),
       column("after", ({ after }) => after),
-    ], said);
+    ]);
     call.io.stdout("Nothing was changed\n");
     return 0;
   } finally {

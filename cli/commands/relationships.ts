@@ -240,7 +240,7 @@ const GRANT_COLUMNS: readonly TableColumn<Grant>[] = [
 function writeState(call: Output, found: StateDump): void {
   const { issuer, last_sequence, by_relationship_id, statuses } = found;
   call.io.stdout(`${safe(issuer)}, last sequence ${last_sequence}\n`);
-  writeTable<RelationshipState>(call, [
+  writeTable<RelationshipState>(call, [...by_relationship_id.values()], [
     column("status", (each) => statuses.get(each.relationship_id)!, {
       colour: statusColour,
     }),
@@ -251,7 +251,7 @@ function writeState(call: Output, found: StateDump): void {
       (each) => toSecond(each.revoked_effective_at ?? null),
       TIME,
     ),
-  ], [...by_relationship_id.values()]);
+  ]);
 }
 
 /** An effective relationship, and whose it is. */

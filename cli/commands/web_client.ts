@@ -173,12 +173,12 @@ export const webClientList = typedCommand({
     if (call.format === "json") writeJson(call.io, { clients });
     else if (clients.length === 0) call.io.stdout("no applications\n");
     else {
-      writeTable(call, [
+      writeTable(call, clients, [
         column("CLIENT_ID", (each) => each.client_id),
         column("NAME", (each) => each.client_name),
         column("METHODS", (each) => each.auth_methods.join(", ")),
         column("REDIRECT_URIS", (each) => each.redirect_uris.join(" ")),
-      ], clients);
+      ]);
     }
     return 0;
   },

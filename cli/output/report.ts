@@ -27,7 +27,7 @@ interface Report<T> {
   readonly feed: {
     readonly issuer: string;
     readonly verifiedEvents: number;
-    readonly sha256: string | undefined;
+    readonly sha256?: string | undefined;
     readonly keys: readonly KeyUse[];
   };
   readonly columns: readonly ReportColumn<T>[];
@@ -65,7 +65,7 @@ export function writeReport<T>(
   }
   io.stdout(`${safe(heading)}\n`);
   if (rows.length === 0) io.stdout(`${empty}\n`);
-  else writeTable(call, columns, rows);
+  else writeTable(call, rows, columns);
 }
 
 /**

@@ -63,8 +63,8 @@ export function widthOf(io: Io): number | undefined {
 /** Writes rows as a table, wrapped to the width of the terminal. */
 export function writeTable<T>(
   { io }: Output,
-  columns: readonly TableColumn<T>[],
   rows: readonly T[],
+  columns: readonly TableColumn<T>[],
 ): void {
   const shown = columns.map(({ colour: of, ...column }): Column => ({
     ...column,
