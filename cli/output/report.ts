@@ -2,10 +2,9 @@
 
 import type { KeyUse } from "@sig/consumer";
 import { oneOf, optional, type Values } from "@sig/api/program";
-import type { Call } from "../command_line/command.ts";
 import { fillTemplate } from "./fill_template.ts";
 import { type TableColumn, writeTable } from "./table.ts";
-import { safe } from "./write.ts";
+import { type Output, safe } from "./write.ts";
 import style from "./report_page.css" with { type: "text" };
 import template from "./report_page.txt" with { type: "text" };
 
@@ -50,9 +49,15 @@ export const REPORT_FLAGS = {
 /** The values of {@linkcode REPORT_FLAGS}. */
 export type ReportValues = Partial<Values<typeof REPORT_FLAGS>>;
 
+/** The call of a command that prints a report. */
+interface ReportCall extends Output {
+  readonly flags: ReportValues;
+  readonly ownFormat: string | undefined;
+}
+
 /** Writes a report as a table, CSV or HTML page. */
 export function writeReport<T>(
-  call: Pick<Call<ReportValues>, "flags" | "format" | "io" | "ownFormat">,
+  call: ReportCall,
   report: Report<T>,
 ): void {
   const { io, ownFormat } = call;
