@@ -13,12 +13,12 @@ import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import { endingAt } from "../follow/back_off.ts";
-import { KnownIssuer } from "../follow/known_issuers.ts";
-import { observeIssuer, refreshIssuer } from "../follow/observe.ts";
-import { PinKeeper } from "../memory/keeper.ts";
-import type {
-  VerifiedIssuer,
-  VerifyIssuerOptions,
+import { provableQuestion } from "../follow/bounds.ts";
+import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
+import {
+  type VerifiedIssuer,
+  type VerifyIssuerOptions,
+  verifyOnce,
 } from "../verify/verify_feed.ts";
 import type { VerifiedEvent } from "../verify/verified_feed.ts";
 
@@ -104,7 +104,7 @@ export async function checkIssuer(
   const options = { ...given, now: given.now ?? new Date() };
   const verified = await endingAt(
     question.signal,
-    observeOnce(location, asked, options),
+    observe(location, asked, options),
   );
   const { maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
   return answerFrom(verified, asked, {
@@ -118,51 +118,38 @@ export async function checkIssuer(
   });
 }
 
-/** Observes an issuer once, as a consumer that forgets it afterwards. */
-async function observeOnce(
+/** Reads an issuer of which nothing is remembered. */
+async function observe(
   location: IssuerLocation,
   { subject, asOf, at }: ParsedQuestion,
   options: CheckIssuerOptions & { readonly now: Date },
 ): Promise<VerifiedIssuer> {
-  const { now, onEvent, onProgress, proofs = true, ...given } = options;
+  const { checkpointPolicy, onEvent, onProgress, proofs = true } = options;
+  const scope = { subjects: [subject], asOf, at: at ?? null };
+  const question = location.reader.kind === "remote" && proofs &&
+      onEvent === undefined
+    ? provableQuestion(scope, options)
+    : undefined;
+  // A question about a past time depends on earlier versions of a relationship.
+  const keepOnly = at === undefined ? subject : undefined;
+  const documents = new IssuerDocuments(location.reader, NO_DOCUMENTS);
+  const isProven = question && await documents.findProofs(location);
+  const reader = question ? documents.again() : location.reader;
+  const place = { ...location, reader };
+  if (!isProven && checkpointPolicy === undefined) {
+    return await verifyOnce(place, { ...options, keepOnly });
+  }
+  // Most feeds have no proofs, or fewer bytes than their code.
+  const { observeOnce } = await import("../follow/observe_once.ts");
   let events = 0;
-  const reading = {
-    ...given,
-    oneAnswer: true,
+  return await observeOnce(place, question, {
+    ...options,
+    keepOnly,
     onEvent(verified: VerifiedEvent) {
       events++;
       onEvent?.(verified);
     },
     onProgress: (bytes: number, totalBytes: number | undefined) =>
       onProgress?.(bytes, { events, totalBytes }),
-  };
-  const did = location.expectedIssuer ?? "";
-  const issuer = new KnownIssuer(
-    location,
-    new PinKeeper(did, { forgets: true }),
-    {
-      async refresh(issuer, now) {
-        const { keepOnly } = issuer;
-        const read = await refreshIssuer(issuer, { ...reading, now, keepOnly });
-        return read.observation;
-      },
-      waiting: {
-        now: () => now,
-        limits: { maxWaiting: 1, maxWaitMs: Infinity },
-      },
-    },
-  );
-  const mayProve = location.reader.kind === "remote" && proofs &&
-    onEvent === undefined;
-  const { verified } = await observeIssuer(
-    issuer,
-    { subjects: [subject], asOf, at: at ?? null },
-    {
-      ...reading,
-      at: now,
-      bounds: { maxAgeMs: 0, minSequence: 0, graceMs: 0 },
-      proofs: mayProve ? "always" : "never",
-    },
-  );
-  return verified;
+  });
 }

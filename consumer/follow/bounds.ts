@@ -10,6 +10,7 @@ import {
   type Warning,
 } from "@sig/core";
 import type { Demand } from "../memory/transitions.ts";
+import type { FeedPolicy } from "../verify/verified_feed.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { Observation } from "./reading.ts";
 
@@ -29,6 +30,36 @@ export interface StateScope {
    * The time whose truth the question is about; null for now (default: any).
    */
   readonly at?: ParsedTime["at"] | null;
+}
+
+/** A question that can be answered by proof. */
+export interface ProofQuestion {
+  readonly subject: string;
+  readonly asOf?: number | undefined;
+  /** Whether the question may be about a past time. */
+  readonly isPast: boolean;
+}
+
+/**
+ * Returns the question of a part that can be answered by proof: about one
+ * subject, without `asOf` as a time, and under the default rules for events;
+ * otherwise undefined.
+ */
+export function provableQuestion(
+  { subjects, asOf, at }: StateScope,
+  { unknownEvents, unmatchedRevoke }: FeedPolicy,
+): ProofQuestion | undefined {
+  if (unknownEvents === "ignore" || unmatchedRevoke === "reject") {
+    return undefined;
+  }
+  const subject = subjects?.[0];
+  const isPast = at !== null;
+  if (
+    subject === undefined || subjects!.some((other) => other !== subject)
+  ) return undefined;
+  return asOf === undefined || typeof asOf === "number" && at
+    ? { subject, asOf, isPast }
+    : undefined;
 }
 
 /** Requirements for the state that an answer is made from. */

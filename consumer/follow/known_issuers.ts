@@ -1,13 +1,7 @@
 /** The allowed issuers, and the record of each. @module */
 
-import {
-  DEFAULT_LIMITS,
-  JsonError,
-  parseJson,
-  SigError,
-  WELL_KNOWN_PATHS,
-} from "@sig/core";
-import { isObject, quote } from "@sig/core/internal";
+import { SigError, WELL_KNOWN_PATHS } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { PinKeeper } from "../memory/keeper.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
@@ -62,7 +56,8 @@ export class KnownIssuer extends FollowedIssuer {
   readonly maxWaitMs: number;
   /** Has already read documents, for the next read. */
   readBefore: DocumentReader | undefined;
-  readonly #metadata: SharedRefresh<IssuerDocuments>;
+  /** Reads the metadata, to learn whether there are proofs. */
+  readonly #metadata: SharedRefresh<void>;
   #hasProofs = false;
 
   constructor(
@@ -75,9 +70,8 @@ export class KnownIssuer extends FollowedIssuer {
     this.backOff = new BackOff(waiting);
     this.#metadata = new SharedRefresh(async () => {
       const read = new IssuerDocuments(location.reader, NO_DOCUMENTS);
-      const { maxMetadataBytes: maxBytes } = DEFAULT_LIMITS;
-      await read.open(location.metadataRef, { name: "metadata", maxBytes });
-      return read;
+      this.#hasProofs = await read.findProofs(location);
+      this.readBefore = read.again();
     }, waiting);
     this.refreshes = new SharedRefresh(async (now) => {
       // A silent issuer gets no second concurrent request.
@@ -101,9 +95,7 @@ export class KnownIssuer extends FollowedIssuer {
     if (this.#hasProofs) return this.location;
     // The feed is already being read.
     if (this.refreshes.isBusy) return undefined;
-    const read = await this.#metadata.next();
-    this.readBefore = read.again();
-    this.#hasProofs = hasProofs(read);
+    await this.#metadata.next();
     return this.#hasProofs ? this.takeLocation() : undefined;
   }
 
@@ -221,22 +213,6 @@ export class KnownIssuers {
     this.#unlisted.set(did, issuer);
     if (known === undefined) this.makeRoom(issuer);
     return issuer;
-  }
-}
-
-/**
- * Returns whether metadata names proofs. Invalid metadata is reported by the
- * refresh.
- */
-function hasProofs({ documents }: IssuerDocuments): boolean {
-  try {
-    const metadata = parseJson(
-      documents.get("metadata")?.bytes ?? new Uint8Array(),
-    );
-    return isObject(metadata) && metadata.proofs_uri !== undefined;
-  } catch (error) {
-    if (error instanceof JsonError) return false;
-    throw error;
   }
 }
 

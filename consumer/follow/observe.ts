@@ -26,6 +26,8 @@ import {
 import {
   type Bounds,
   feedStale,
+  type ProofQuestion,
+  provableQuestion,
   requireReached,
   runImmediately,
   type StateScope,
@@ -33,11 +35,6 @@ import {
 } from "./bounds.ts";
 import { isUnreachable } from "./back_off.ts";
 import type { KnownIssuer } from "./known_issuers.ts";
-import {
-  type ProofQuestion,
-  provableQuestion,
-  readByProof,
-} from "./read_by_proof.ts";
 import {
   type Copy,
   type FollowedIssuer,
@@ -47,7 +44,6 @@ import {
   type RefreshOptions,
   timeOf,
 } from "./reading.ts";
-import { readFeed } from "./refresh.ts";
 import { waitAtMost } from "./shared_refresh.ts";
 
 /** How a question is answered, in addition to its bounds. */
@@ -342,6 +338,7 @@ async function readInTime(
   const location = await issuer.locateProofs();
   if (location === undefined) return undefined;
   const { reader } = location;
+  const { readByProof } = await import("./read_by_proof.ts");
   return await waitAtMost(issuer.maxWaitMs, (signal) => {
     const inTime = {
       kind: reader.kind,
@@ -366,6 +363,8 @@ export async function refreshIssuer(
 ): Promise<{ readonly observation: Observation; readonly copy: Copy }> {
   const { keeper } = issuer;
   const { now, requirePin, keepOnly } = options;
+  // Loaded with the first read, since not every program reads feeds.
+  const { readFeed } = await import("./refresh.ts");
   return await keeper.repeat(async () => {
     options.onAttempt?.();
     const before = await keeper.read(now);
@@ -413,6 +412,7 @@ async function observeMirrored(
   const location = { ...issuer.location, reader: unchanged(reader) };
   const start = { pin, copy: undefined, repeatedAt: at };
   const options = { ...asked, now: at, keepOnly: issuer.keepOnly };
+  const { readFeed } = await import("./refresh.ts");
   const { found, mirror } = await readFeed(location, start, options);
   mirror?.close();
   if (found.kind !== "feed" || !isCurrent(pin, found.copy)) return undefined;

@@ -1,6 +1,6 @@
 /** The last proven relationships of the subjects of one issuer. @module */
 
-import type { ProofQuestion } from "./read_by_proof.ts";
+import type { ProofQuestion } from "./bounds.ts";
 import type { Part } from "./reading.ts";
 
 /** Maximum number of subjects of one issuer, and size of their lines. */

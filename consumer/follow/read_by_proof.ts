@@ -56,9 +56,8 @@ import {
 } from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
-import type { FeedPolicy } from "../verify/verified_feed.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
-import type { StateScope } from "./bounds.ts";
+import type { ProofQuestion } from "./bounds.ts";
 import { IssuerProofs, type LoadProofsOptions } from "./issuer_proofs.ts";
 import { contradictionOf, type Found, type Part, timeOf } from "./reading.ts";
 
@@ -67,36 +66,6 @@ const MAX_TAIL_BYTES = 1024 * 1024;
 
 interface ProofOptions extends LoadProofsOptions {
   readonly pin: Pin;
-}
-
-/** A question that can be answered by proof. */
-export interface ProofQuestion {
-  readonly subject: string;
-  readonly asOf?: number | undefined;
-  /** Whether the question may be about a past time. */
-  readonly isPast: boolean;
-}
-
-/**
- * Returns the question of a part that can be answered by proof: about one
- * subject, without `asOf` as a time, and under the default rules for events;
- * otherwise undefined.
- */
-export function provableQuestion(
-  { subjects, asOf, at }: StateScope,
-  { unknownEvents, unmatchedRevoke }: FeedPolicy,
-): ProofQuestion | undefined {
-  if (unknownEvents === "ignore" || unmatchedRevoke === "reject") {
-    return undefined;
-  }
-  const subject = subjects?.[0];
-  const isPast = at !== null;
-  if (
-    subject === undefined || subjects!.some((other) => other !== subject)
-  ) return undefined;
-  return asOf === undefined || typeof asOf === "number" && at
-    ? { subject, asOf, isPast }
-    : undefined;
 }
 
 /** No proof was used: the feed must be read. */

@@ -5,10 +5,12 @@
  * @module
  */
 
-import { isSigError } from "@sig/core";
+import { DEFAULT_LIMITS, isSigError, JsonError, parseJson } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import {
   documentFromBytes,
   type DocumentReader,
+  type IssuerLocation,
   type OpenOptions,
   readAll,
 } from "./reader.ts";
@@ -81,6 +83,25 @@ export class IssuerDocuments implements DocumentReader {
   /** The documents to keep once everything that was read is verified. */
   get documents(): HeldDocuments {
     return this.#read;
+  }
+
+  /**
+   * Returns whether the metadata, which is read first, names proofs. Whether it
+   * is valid is checked by `loadIssuer`.
+   *
+   * @throws {SigError} the errors of reading it.
+   */
+  async findProofs({ metadataRef }: IssuerLocation): Promise<boolean> {
+    const { maxMetadataBytes: maxBytes } = DEFAULT_LIMITS;
+    const given = { name: "metadata", maxBytes } as const;
+    const document = await this.open(metadataRef, given);
+    try {
+      const metadata = parseJson(await readAll(document, maxBytes));
+      return isObject(metadata) && metadata.proofs_uri !== undefined;
+    } catch (error) {
+      if (error instanceof JsonError) return false;
+      throw error;
+    }
   }
 
   /** Requests the feed now. The caller must call {@linkcode end}. */

@@ -9,7 +9,7 @@ import {
   SigError,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { type InsideFile, openInside } from "./open_inside.ts";
+import type { InsideFile } from "./open_inside.ts";
 import {
   type DocumentReader,
   type IssuerLocation,
@@ -57,6 +57,7 @@ export function locateLocal(source: LocalSource): IssuerLocation {
     const requested = isNamed
       ? { path: source.path }
       : { path: source.path, ref };
+    const { openInside } = await import("./open_inside.ts");
     try {
       const place = await locate(folder, name !== undefined);
       const path = isNamed

@@ -29,7 +29,7 @@ import {
   located,
 } from "./feed_fault.ts";
 import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
-import { StatementRoots } from "./statement_roots.ts";
+import type { StatementRoots } from "./statement_roots.ts";
 import { SignatureQueue, SignatureWorkers } from "./signature_workers.ts";
 import type { FeedTree } from "../proofs/feed_tree.ts";
 import type {
@@ -70,7 +70,7 @@ export class FeedVerification {
   readonly #limits: Limits;
   readonly #parse: FeedLineParser;
   readonly #replay: Replay;
-  readonly #roots: StatementRoots | undefined;
+  #roots: StatementRoots | undefined;
   readonly #keyUse = new Map<
     string,
     { -readonly [K in keyof KeyUse]: KeyUse[K] }
@@ -97,10 +97,6 @@ export class FeedVerification {
     this.tree = options.tree;
     this.#limits = limits;
     this.#parse = createFeedLineParser({ limits });
-    const { recovery } = options;
-    if (recovery?.keys) {
-      this.#roots = new StatementRoots(recovery, this.tree?.lines);
-    }
     this.#replay = new Replay({
       issuer: options.issuer,
       // Each reading has a later clock.
@@ -157,6 +153,11 @@ export class FeedVerification {
       throw new TypeError("Cannot continue: the verification has failed");
     }
     this.#isIntact = false;
+    const { recovery } = this.#policy;
+    if (recovery?.keys && this.#roots === undefined) {
+      const { StatementRoots } = await import("./statement_roots.ts");
+      this.#roots = new StatementRoots(recovery, this.tree?.lines);
+    }
     this.#reading = options;
     this.#now = instantOf(options.now);
     this.#faults = [];

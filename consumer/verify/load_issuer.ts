@@ -25,7 +25,7 @@ import {
   type VerificationBackend,
   type VerificationKey,
 } from "@sig/jose/keys";
-import { endKeysOf, readRecovery, type Recovery } from "@sig/jose/recovery";
+import type { Recovery } from "@sig/jose/recovery";
 import type {
   FetchConditions,
   OpenedDocument,
@@ -141,15 +141,11 @@ export async function loadIssuer(
     known: options.knownKeys,
     ...(options.backend === undefined ? {} : { backend: options.backend }),
   });
-  const recovery = metadata.recovery === undefined
-    ? undefined
-    : await readRecovery(metadata.recovery, metadata.issuer);
   return {
     issuer: metadata.issuer,
     source: sourceOf(location, metadata),
     metadata,
-    keys: recovery === undefined ? keys : endKeysOf(keys, recovery),
-    recovery,
+    ...await withRecovery(metadata, keys),
     warnings,
     async openFeed(conditions) {
       const warnings: Warning[] = [];
@@ -162,6 +158,17 @@ export async function loadIssuer(
       };
     },
   };
+}
+
+/** Ends the keys that statements end. Few issuers have any: their code is lazy. */
+async function withRecovery(
+  { issuer, recovery: member }: SigMetadata,
+  keys: KeyResolver,
+): Promise<Pick<LoadedIssuer, "keys" | "recovery">> {
+  if (member === undefined) return { keys, recovery: undefined };
+  const { endKeysOf, readRecovery } = await import("@sig/jose/recovery");
+  const recovery = await readRecovery(member, issuer);
+  return { keys: endKeysOf(keys, recovery), recovery };
 }
 
 function requireIssuer(

@@ -7,6 +7,7 @@
 
 import {
   type AnswerProof,
+  DEFAULT_LIMITS,
   type FeedState,
   isSigError,
   type SourceKind,
@@ -26,6 +27,7 @@ import {
   loadIssuer,
   type LoadIssuerOptions,
 } from "./load_issuer.ts";
+import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { FetchPolicy, OpenedDocument } from "../fetch/fetch_options.ts";
 import { openSource, parseSource } from "../read/source.ts";
@@ -178,8 +180,35 @@ export async function verifyIssuer(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifiedIssuer> {
-  const verify = async () =>
-    await verifyLoaded(await loadIssuer(location, options), options);
+  return await verifyOnce(location, options);
+}
+
+/**
+ * Verifies an issuer like {@linkcode verifyIssuer}, in two round trips: the
+ * metadata, then everything else.
+ *
+ * @throws {SigError} as `verifyIssuer`.
+ */
+export async function verifyOnce(
+  location: IssuerLocation,
+  { keepOnly, ...options }:
+    & VerifyIssuerOptions
+    & Pick<VerifyFeedOptions, "keepOnly">,
+): Promise<VerifiedIssuer> {
+  const verify = async () => {
+    const documents = new IssuerDocuments(location.reader, NO_DOCUMENTS);
+    const { maxFeedBytes: maxBytes } = options.limits ?? DEFAULT_LIMITS;
+    try {
+      const loaded = await loadIssuer({ ...location, reader: documents }, {
+        ...options,
+        onMetadata: ({ events_uri }) =>
+          documents.sendFeed(events_uri, { maxBytes }),
+      });
+      return await verifyLoaded(loaded, options, { keepOnly });
+    } finally {
+      await documents.end();
+    }
+  };
   try {
     return await verify();
   } catch (error) {

@@ -1,0 +1,390 @@
+/** Makes and verifies evidence files (docs/protocol.md §13.5). @module */
+
+import {
+  check,
+  type CheckResult,
+  isSigError,
+  JsonError,
+  parseJson,
+  parseQuestion,
+  parseRequirements,
+  parseTimestamp,
+  SigError,
+} from "@sig/core";
+import { isObject, joinBytes, member, sameBytes } from "@sig/core/internal";
+import { createKeyResolver } from "@sig/jose/keys";
+import {
+  decodeBase64,
+  EMPTY_HASH,
+  encodeBase64,
+  formatVerifierKey,
+  HASH_BYTES,
+  invalidCheckpoint,
+  leafOf,
+  MAX_SUBJECT_BYTES,
+  openCheckpoint,
+  type OpenedCheckpoint,
+  pathAmong,
+  proofInvalid,
+  sha256,
+  sharesDigits,
+  stateHashOfPath,
+  stateLeaf,
+  subjectKey,
+} from "@sig/jose/proofs";
+import {
+  endKeysOf,
+  readRecovery,
+  type Recovery,
+  recoveryLines,
+  type RecoveryMember,
+  statementsLine,
+} from "@sig/jose/recovery";
+import { decodeHex, encodeHex } from "@std/encoding/hex";
+import {
+  type Evidence,
+  MAX_EVIDENCE_BYTES,
+  originOf,
+  type TrustedDocuments,
+  type VerifiedEvidence,
+} from "./evidence.ts";
+import { IssuerProofs } from "./issuer_proofs.ts";
+import { canonical } from "../memory/keeper.ts";
+import type { Walk } from "../proofs/proof_files.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import { signingKeys } from "../memory/compare.ts";
+import { confirmedAt, SubjectReplay } from "./read_by_proof.ts";
+
+/** As `makeEvidence`. */
+export async function make(
+  location: IssuerLocation,
+  question: Evidence["question"],
+  options: LoadIssuerOptions & { readonly now: Date },
+): Promise<Evidence> {
+  const require = parseRequirements(question.require);
+  const { as_of, ...asked } = question;
+  parseQuestion({ ...asked, require, asOf: as_of });
+  const proofs = new IssuerProofs(location);
+  const loaded = await proofs.load(options);
+  const { checkpoint, fault, files } = proofs;
+  if (fault !== undefined) throw fault;
+  if (files === undefined || checkpoint === undefined) {
+    throw proofInvalid("the issuer publishes no proofs");
+  }
+  const recovery = namedBy(checkpoint, loaded.recovery);
+  const walk = await files.walk(checkpoint.state, question.subject);
+  const { path, other, lines } = endOf(walk, question.subject);
+  const replay = new SubjectReplay(loaded, asAskedNow(question), options);
+  const kids = new Set(checkpoint.kids);
+  for (const line of lines) {
+    kids.add((await replay.addOwn(line, checkpoint.size)).kid);
+  }
+  const { size } = checkpoint;
+  const decoder = new TextDecoder();
+  return {
+    type: "sig-evidence/v1",
+    issuer: loaded.issuer,
+    question,
+    answer: answerOf(replay, question, size, options.now),
+    checkpoint: (await proofs.text)!,
+    path: path.map(encodeBase64),
+    lines: lines.map((line) => decoder.decode(line)),
+    ...(other === undefined ? {} : { other }),
+    keys: Object.fromEntries(
+      [...kids].map((kid) => [kid, loaded.keys.resolve(kid).jwk.x]),
+    ),
+    ...(recovery === undefined ? {} : { recovery }),
+  };
+}
+
+/**
+ * Returns the statements of which a checkpoint knows.
+ *
+ * @throws {SigError} `invalid_checkpoint` if it is older than the statements of
+ * the documents, by which the lines were read.
+ */
+function namedBy(
+  checkpoint: OpenedCheckpoint,
+  recovery: Recovery | undefined,
+): RecoveryMember | undefined {
+  const lines = recoveryLines(recovery);
+  const isOlder = checkpoint.recovery !== lines.recovery ||
+    checkpoint.statements !== lines.statements;
+  if (isOlder && recovery?.keys) {
+    throw invalidCheckpoint("it is older than the issuer's last statement");
+  }
+  return checkpoint.recovery === undefined ? undefined : recovery?.member;
+}
+
+function asAskedNow({ subject }: Evidence["question"]) {
+  return { subject, isPast: true };
+}
+
+function answerOf(
+  { replay }: SubjectReplay,
+  question: Evidence["question"],
+  size: number,
+  now: Date,
+): Evidence["answer"] {
+  const { subject, require, at, as_of } = question;
+  replay.resume(size);
+  const { decision, reasons }: CheckResult = check(replay.state(), {
+    subject,
+    require: parseRequirements(require),
+    at,
+    asOf: as_of,
+    now,
+  });
+  return { decision, reasons, as_of: as_of ?? size };
+}
+
+/**
+ * Returns the path to a subject, and the lines or the other subject at its end.
+ */
+function endOf({ end, depth, path }: Walk, subject: string) {
+  const key = subjectKey(subject);
+  if (end === undefined) return { path, lines: [] };
+  if (end.kind === "too_large") {
+    if (!sameBytes(end.key, key)) {
+      const other = { key: encodeHex(end.key), lines_sha256: NO_DIGEST };
+      return { path, lines: [], other };
+    }
+    throw new SigError(
+      "document_too_large",
+      {
+        action: "make evidence",
+        reason: `the subject has over ${MAX_SUBJECT_BYTES} bytes of lines`,
+        context: { limit: MAX_SUBJECT_BYTES },
+      },
+    );
+  }
+  const leaves = end.subjects.map((each) => leafOf(each));
+  const whole = [...pathAmong(leaves, key, depth), ...path];
+  const found = end.subjects.find((each) =>
+    sharesDigits(each.key, key, whole.length / 4)
+  );
+  const lines = found?.lines.map(({ bytes }) => bytes) ?? [];
+  if (found === undefined || sameBytes(found.key, key)) {
+    return { path: whole, lines };
+  }
+  const lines_sha256 = encodeHex(digestOf(lines));
+  const other = { key: encodeHex(found.key), lines_sha256 };
+  return { path: whole, lines: [], other };
+}
+
+const NO_DIGEST = encodeHex(EMPTY_HASH);
+const LF = Uint8Array.of(10);
+
+function digestOf(lines: readonly Uint8Array[]): Uint8Array {
+  const all = joinBytes(lines.flatMap((line) => [line, LF]));
+  return all.length > MAX_SUBJECT_BYTES ? EMPTY_HASH : sha256(all);
+}
+
+/** @throws {SigError} `invalid_evidence` */
+export function read(bytes: Uint8Array): Promise<Evidence> {
+  return asEvidenceFault(() => readEvidence(bytes));
+}
+
+/**
+ * Verifies evidence by keys that the caller trusts.
+ *
+ * @throws {SigError} `invalid_evidence`
+ */
+export function verify(
+  evidence: Evidence,
+  documents: TrustedDocuments,
+): Promise<VerifiedEvidence> {
+  return asEvidenceFault(() => verifyEvidence(evidence, documents));
+}
+
+/** Converts every fault of an evidence file to `invalid_evidence`. */
+async function asEvidenceFault<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isSigError(error, "invalid_evidence")) throw error;
+    const isFault = error instanceof JsonError || isSigError(error);
+    if (!isFault) throw error;
+    const reason = isSigError(error) ? error.reason : error.message;
+    throw new SigError(
+      "invalid_evidence",
+      { action: "use evidence", reason, cause: error },
+    );
+  }
+}
+
+/**
+ * Returns the longer one of the statements in an evidence file and in the
+ * issuer's documents, of which the other is the beginning.
+ */
+async function longerChain(
+  { issuer, recovery: member }: Evidence,
+  documents: Recovery | undefined,
+): Promise<Recovery | undefined> {
+  if (member === undefined) return documents;
+  const own = await readRecovery(member, issuer);
+  if (documents === undefined) return own;
+  const [a, b] = [own.member, documents.member];
+  const isCommon = a.commitment === b.commitment &&
+    a.statements.every((text, i) => text === (b.statements[i] ?? text));
+  if (!isCommon) {
+    throw invalidEvidence("its statements are not those of the issuer");
+  }
+  return a.statements.length > b.statements.length ? own : documents;
+}
+
+async function verifyEvidence(
+  evidence: Evidence,
+  documents: TrustedDocuments,
+): Promise<VerifiedEvidence> {
+  const { issuer, question, answer } = evidence;
+  const trusted = [...documents.keys];
+  const recovery = await longerChain(evidence, documents.recovery);
+  const named = await createKeyResolver({
+    keys: Object.entries(evidence.keys).map(([kid, x]) => ({
+      kty: "OKP",
+      crv: "Ed25519",
+      kid,
+      x,
+    })),
+  });
+  const keys = recovery === undefined ? named : endKeysOf(named, recovery);
+  const checkpoint = await openCheckpoint(evidence.checkpoint, {
+    origin: originOf(issuer),
+    keys: signingKeys(keys),
+  });
+  requireNamed(checkpoint, evidence.recovery);
+  const kid = checkpoint.kids.find((kid) =>
+    trusted.some(({ publicKey }) =>
+      sameBytes(publicKey, keys.resolve(kid).publicKey)
+    )
+  );
+  if (kid === undefined) {
+    throw invalidEvidence("no trusted key has signed the checkpoint");
+  }
+  const lines = evidence.lines.map((line) => new TextEncoder().encode(line));
+  const path = evidence.path.map(hashOf);
+  const key = subjectKey(question.subject);
+  const end = leafAtEnd(key, evidence, lines);
+  if (!sameBytes(stateHashOfPath(key, end, path), checkpoint.state)) {
+    throw invalidEvidence("the path does not lead to the checkpoint's state");
+  }
+  const now = new Date(0);
+  const of = { issuer, keys, metadata: { public_only: false } };
+  const replay = new SubjectReplay(of, asAskedNow(question), { now });
+  const voids: boolean[] = [];
+  for (const line of lines) {
+    voids.push((await replay.addOwn(line, checkpoint.size)).isVoid);
+  }
+  const given = answerOf(replay, question, checkpoint.size, now);
+  if (canonical(given) !== canonical(answer)) {
+    throw invalidEvidence("the lines don't give this answer");
+  }
+  const vkey = formatVerifierKey({
+    name: checkpoint.origin,
+    type: "note",
+    key: keys.resolve(kid),
+  });
+  const signed_at = confirmedAt(checkpoint);
+  return { evidence, checkpoint, kid, vkey, signed_at, voids };
+}
+
+/** Otherwise anybody could add statements to evidence, or leave them out. */
+function requireNamed(
+  checkpoint: OpenedCheckpoint,
+  member: RecoveryMember | undefined,
+): void {
+  const { recovery, statements } = checkpoint;
+  const isNamed = recovery === member?.commitment &&
+    (statements === undefined ||
+      statements === statementsLine(member?.statements ?? []));
+  if (isNamed) return;
+  throw invalidEvidence("its statements are not those of the checkpoint");
+}
+
+function leafAtEnd(
+  key: Uint8Array,
+  { path, other }: Evidence,
+  lines: readonly Uint8Array[],
+): Uint8Array {
+  if (path.length % 4 !== 0 || path.length > 8 * HASH_BYTES) {
+    throw invalidEvidence("the path does not have 4 hashes for each digit");
+  }
+  if (other === undefined) {
+    if (lines.length === 0) return EMPTY_HASH;
+    const digest = digestOf(lines);
+    // The tree has no digest for so many lines, so any other lines would match
+    // too.
+    if (digest === EMPTY_HASH) {
+      throw invalidEvidence(`its lines are over ${MAX_SUBJECT_BYTES} bytes`);
+    }
+    return stateLeaf(key, digest).hash;
+  }
+  const otherKey = decodeHex(other.key);
+  const isThere = lines.length === 0 && !sameBytes(otherKey, key) &&
+    sharesDigits(otherKey, key, path.length / 4);
+  if (!isThere) throw invalidEvidence("the other subject is not on this path");
+  return stateLeaf(otherKey, decodeHex(other.lines_sha256)).hash;
+}
+
+function hashOf(text: string): Uint8Array {
+  const hash = decodeBase64(text);
+  if (hash?.length === HASH_BYTES) return hash;
+  throw invalidEvidence("the path has something else than hashes");
+}
+
+type Predicate = (value: unknown) => boolean;
+
+const isText: Predicate = (value) => typeof value === "string" && value !== "";
+const isHex: Predicate = (value) =>
+  typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+const isList = (is: Predicate): Predicate => (value) =>
+  Array.isArray(value) && value.every(is);
+const isExactly =
+  (members: Readonly<Record<string, Predicate>>): Predicate => (value) =>
+    isObject(value) && Object.keys(value).every((name) =>
+      Object.hasOwn(members, name)
+    ) && Object.entries(members).every(([name, is]) => is(member(value, name)));
+
+const isEvidence = isExactly({
+  type: (value) => value === "sig-evidence/v1",
+  issuer: isText,
+  question: isExactly({
+    subject: isText,
+    require: isList(isText),
+    at: (value) =>
+      typeof value === "string" && parseTimestamp(value) !== undefined,
+    as_of: (value) =>
+      value === undefined || Number.isSafeInteger(value) && Number(value) >= 0,
+  }),
+  answer: isExactly({
+    decision: (value) => value === "allow" || value === "deny",
+    reasons: isList(isObject),
+    as_of: (value) => Number.isSafeInteger(value),
+  }),
+  checkpoint: isText,
+  path: isList(isText),
+  lines: isList(isText),
+  other: (value) =>
+    value === undefined ||
+    isExactly({ key: isHex, lines_sha256: isHex })(value),
+  keys: (value) => isObject(value) && Object.values(value).every(isText),
+  recovery: (value) => value === undefined || isObject(value),
+});
+
+function readEvidence(bytes: Uint8Array): Evidence {
+  if (bytes.length > MAX_EVIDENCE_BYTES) {
+    throw invalidEvidence(`it is over ${MAX_EVIDENCE_BYTES} bytes`);
+  }
+  const value = parseJson(bytes);
+  if (isEvidence(value)) return value as unknown as Evidence;
+  throw invalidEvidence("its members are not those of an evidence file");
+}
+
+function invalidEvidence(why: string): SigError {
+  return new SigError("invalid_evidence", {
+    action: "use evidence",
+    reason: why,
+  });
+}
