@@ -10,7 +10,7 @@ export { fetchPolicyOf } from "./fetch/fetch_options.ts";
 export { type ProbeOptions, probeUrl } from "./fetch/guarded_fetch.ts";
 export type { RequestMethod, ResponseHead } from "./fetch/transport.ts";
 export { maySign, signingKeys } from "./memory/compare.ts";
-export { MAX_EVIDENCE_BYTES, originOf } from "./follow/evidence.ts";
+export { MAX_EVIDENCE_BYTES, originOf } from "./follow/evidence_file.ts";
 export {
   requestCosignature,
   type RequestCosignatureOptions,
