@@ -172,3 +172,35 @@ Deno.test("a state read without a policy does not answer with a policy", async (
   const { decision } = await issuer.ask({ cosigners }, { pins });
   assertEquals(decision, "allow");
 });
+
+Deno.test("graceMs does not override the age of a checkpoint or of its cosignatures", async () => {
+  for (const proofs of ["always", "never"] as const) {
+    for (
+      const policyOf of [
+        () => ({ maxCheckpointAgeMs: HOUR_MS }),
+        (cosigner: NoteKey) => ({
+          cosigners: [cosigner],
+          cosignedWithinMs: HOUR_MS,
+        }),
+      ]
+    ) {
+      await using issuer = await setUp(START);
+      await issuer.cosign("watchdog.example", key2, START);
+      const { did, server: { documents } } = issuer;
+      let nowMs = START_MS;
+      const consumer = createConsumer({
+        ...{ issuers: [did], allowPrivate: true, refreshAhead: false, proofs },
+        checkpointPolicy: policyOf(await cosignerOf("watchdog.example", key2)),
+        graceMs: 10 * HOUR_MS,
+        now: () => new Date(nowMs),
+      });
+      const check = () => consumer.check(did, QUESTION);
+      assertEquals((await check()).decision, "allow");
+      documents.delete(PATHS.metadata);
+      nowMs += HOUR_MS;
+      assertEquals((await check()).freshness?.status, "stale");
+      nowMs += 1_000;
+      await expectSigError(check, "feed_stale", "Cannot answer");
+    }
+  }
+});

@@ -59,7 +59,13 @@ import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { ProofQuestion } from "./bounds.ts";
 import { IssuerProofs, type LoadProofsOptions } from "./issuer_proofs.ts";
-import { contradictionOf, type Found, type Part, timeOf } from "./reading.ts";
+import {
+  type Contradiction,
+  contradictionOf,
+  type Found,
+  type Part,
+  timeOf,
+} from "./reading.ts";
 
 /** Maximum size of a tail; above it, the feed is read. */
 const MAX_TAIL_BYTES = 1024 * 1024;
@@ -177,11 +183,24 @@ async function prove(
     );
   }
   if (size === 0 || asOf > size) return UNPROVEN;
-  const [{ end }, tail] = await Promise.all([
-    files.walk(checkpoint.state, subject),
-    readTail(loaded, checkpoint),
-    pin && requireContinued(files, pin, checkpoint),
-  ]);
+  const walking = files.walk(checkpoint.state, subject);
+  const reading = readTail(loaded, checkpoint);
+  const continuing = pin && requireContinued(files, pin, checkpoint);
+  const shown = { pin, keys, checkpoint, files, now };
+  const failure = await firstFailure([walking, reading, continuing]);
+  if (failure !== undefined) {
+    const seen = await reading.catch(() => undefined);
+    // What the tail shows counts, also if other files can't be read.
+    if (isUnavailable(failure) && seen !== undefined) {
+      const replay = new SubjectReplay(loaded, question, { now, limits });
+      await replay.addTail(seen.lines, size);
+      const found = await judgeTail(shown, seen);
+      if ("kind" in found) return found;
+    }
+    throw failure;
+  }
+  const { end } = await walking;
+  const tail = await reading;
   if (tail === undefined) return UNPROVEN;
   const key = subjectKey(subject);
   if (end?.kind === "too_large" && sameBytes(end.key, key)) return UNPROVEN;
@@ -191,24 +210,9 @@ async function prove(
   const replay = new SubjectReplay(loaded, question, { now, limits });
   for (const { bytes } of lines) await replay.addOwn(bytes, size);
   if (!await replay.addTail(tail.lines, size)) return UNPROVEN;
-  const history = await historyOf(files, checkpoint, tail.lines);
-  const events = size + tail.lines.length;
-  const late = pin && findContradiction(pin, {
-    keys,
-    checkpoint,
-    events,
-    hashesAt: history.hashesAt,
-  });
-  if (late !== undefined) {
-    const served = {
-      ...servedOf(keys, checkpoint),
-      size: events,
-      root: history.seen.root,
-      ...(tail.lines.length > 0 && { state: null }),
-    };
-    return contradictionOf(late, served, now);
-  }
-  const { seen } = history;
+  const found = await judgeTail(shown, tail);
+  if ("kind" in found) return found;
+  const { seen } = found;
   const proof: PinnedProof = {
     ...pinnedHashes(checkpoint),
     seen,
@@ -218,7 +222,8 @@ async function prove(
   const recovery = pinnedRecovery(loaded.recovery);
   const part: Part = {
     statements: recovery?.sha256 ?? null,
-    ...{ kind: "part", events, seen, observedAt: now, subject, isPast, size },
+    ...{ kind: "part", events: seen.size, seen, observedAt: now },
+    ...{ subject, isPast, size },
     checkpoint,
     feedBytes: checkpoint.bytes,
     heldBytes: 1024 + 2 * ownBytes,
@@ -242,39 +247,80 @@ function servedOf(
   return { ...hashes, ...servedKeys(keys) };
 }
 
+function isUnavailable(error: unknown): boolean {
+  return isSigError(error) && error.category === "unavailable";
+}
+
+/** Returns an error of some work, if any: one that is not a failed request. */
+async function firstFailure(
+  work: readonly (Promise<unknown> | undefined)[],
+): Promise<unknown> {
+  const errors = (await Promise.allSettled(work)).flatMap((each) =>
+    each.status === "rejected" ? [each.reason as unknown] : []
+  );
+  return errors.find((error) => !isUnavailable(error)) ?? errors[0];
+}
+
+/** What an issuer has shown, and its pin. */
+interface ShownProof {
+  readonly pin: KnownPin | undefined;
+  readonly keys: FetchedKeys;
+  readonly checkpoint: OpenedCheckpoint;
+  readonly files: ProofFiles;
+  readonly now: Date;
+}
+
 /**
- * Identifies everything that was seen: the checkpoint's events and the tail,
- * whose lines continue the checkpoint's tree.
+ * Compares the checkpoint with a verified tail with the pin. If the tiles can't
+ * be read, only the number of events is compared.
  *
+ * @returns The contradiction, or what was seen.
  * @throws {SigError} `proof_invalid` if the tiles are not those of the
  * checkpoint, and the errors of reading them.
  */
-async function historyOf(
+async function judgeTail(
+  { pin, keys, checkpoint, files, now }: ShownProof,
+  { lines }: Tail,
+): Promise<Contradiction | { readonly seen: Seen }> {
+  const { size } = checkpoint;
+  const events = size + lines.length;
+  const continued = continueTree(files, checkpoint, lines);
+  const roots = await continued.catch(() => undefined);
+  const error = pin && findContradiction(pin, {
+    ...{ keys, checkpoint, events },
+    hashesAt(events) {
+      const root = roots?.[events - size];
+      return root && { root };
+    },
+  });
+  // Everything that was seen is identified by its root.
+  const seen = async () => {
+    const root = (await continued).at(-1) ?? checkpoint.root;
+    return { size: events, root: encodeBase64(root) };
+  };
+  if (error === undefined) return { seen: await seen() };
+  const state = lines.length > 0 ? { state: null } : {};
+  const served = roots === undefined
+    ? null
+    : { ...servedOf(keys, checkpoint), ...await seen(), ...state };
+  return contradictionOf(error, served, now);
+}
+
+/** Returns the roots after the checkpoint, and after each line of its tail. */
+async function continueTree(
   files: ProofFiles,
   { size, root }: OpenedCheckpoint,
   tail: readonly Uint8Array[],
-): Promise<{
-  readonly seen: Seen;
-  hashesAt(events: number): { readonly root: Uint8Array } | undefined;
-}> {
-  const roots = [root];
-  if (tail.length > 0) {
-    const tree = new TreeHasher(size, await files.peaks({ size, root }));
-    for (const line of tail) {
+): Promise<readonly Uint8Array[]> {
+  if (tail.length === 0) return [root];
+  const tree = new TreeHasher(size, await files.peaks({ size, root }));
+  return [
+    root,
+    ...tail.map((line) => {
       tree.add(leafHash(line));
-      roots.push(tree.root());
-    }
-  }
-  return {
-    seen: {
-      size: size + tail.length,
-      root: encodeBase64(roots.at(-1) ?? root),
-    },
-    hashesAt(events) {
-      const found = roots[events - size];
-      return found && { root: found };
-    },
-  };
+      return tree.root();
+    }),
+  ];
 }
 
 /** Reads the feed after the checkpoint; undefined if it must be read whole. */

@@ -101,13 +101,14 @@ type Of<K extends Outcome["kind"]> = Extract<Outcome, { readonly kind: K }>;
 /** A valid feed that continues the pin. */
 export type ServedFeed = Of<"feed"> & { readonly copy: Copy };
 
-/** What a read found, if it did not continue the pin. */
-type Refused =
-  | Of<"contradiction"> & { readonly error: SigError }
-  | Of<"fault" | "unreachable"> & { readonly error: SigError };
+/** A contradiction to the pin, as it is reported and remembered. */
+export type Contradiction = Of<"contradiction"> & { readonly error: SigError };
 
 /** What a read of a feed found. */
-export type FoundFeed = ServedFeed | Refused;
+export type FoundFeed =
+  | ServedFeed
+  | Contradiction
+  | Of<"fault" | "unreachable"> & { readonly error: SigError };
 
 /** What a read of a feed or by proof found. */
 export type Found =
@@ -126,7 +127,7 @@ export function contradictionOf(
   error: SigError,
   served: Served | null,
   now: Date,
-): Extract<Found, { readonly kind: "contradiction" }> {
+): Contradiction {
   const { code, message, context } = error;
   const changed = context.published_thumbprint !== undefined
     ? `: was ${context.remembered_thumbprint}, is ${context.published_thumbprint}`

@@ -1,5 +1,6 @@
 // What proofs have shown: identified by its root, kept, and compared in
 // parallel reads.
+import { SigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
@@ -12,7 +13,13 @@ import {
   publishProofs,
 } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { importTestKeys, lineOf, PATHS } from "../../tests/kit/test_issuer.ts";
+import { status } from "../../tests/kit/issuer_server.ts";
+import {
+  feedOf,
+  importTestKeys,
+  lineOf,
+  PATHS,
+} from "../../tests/kit/test_issuer.ts";
 import {
   QUESTION,
   START_MS,
@@ -301,3 +308,52 @@ for (const proofs of ["always", "never"] as const) {
     await expectSigError(check, "fetch_status", "404");
   });
 }
+
+Deno.test("what the tail shows counts, also if no other file can be read", async (t) => {
+  const cases = {
+    "an earlier end": [(issuer) => issuer.lines, "feed_rolled_back"],
+    "another event": [(issuer) => issuer.kept, "feed_rewritten"],
+    "a fault": [(issuer) => [...issuer.revoked, "{}"], "fetch_status"],
+  } satisfies Record<string, TailCase>;
+  for (const [name, [tail, code]] of Object.entries<TailCase>(cases)) {
+    await t.step(name, async () => {
+      await using issuer = await setUp();
+      const { documents } = issuer.server;
+      const grace = { maxAgeMs: 60_000, graceMs: 600_000 };
+      const consumer = issuer.fresh({ ...grace, proofs: "always" });
+      const check = () => consumer.check(issuer.did, QUESTION);
+      issuer.publish(issuer.revoked);
+      assertEquals((await check()).decision, "deny");
+      issuer.wait(61_000);
+      issuer.publish(tail(issuer));
+      const feed = feedOf(tail(issuer));
+      const size = feedOf(issuer.lines).length - 1;
+      // The tail is served, the whole feed and the states are not.
+      documents.set(PATHS.feed, ({ headers }) => {
+        const from = Number(/=(\d+)-/.exec(headers.get("range") ?? "")?.[1]);
+        if (from !== size) return new Response(null, { status: 503 });
+        const range = `bytes ${from}-${feed.length - 1}/${feed.length}`;
+        return new Response(feed.slice(from), {
+          status: 206,
+          headers: { "content-range": range },
+        });
+      });
+      for (const path of documents.keys()) {
+        if (path.includes("/state/")) documents.set(path, status(503));
+      }
+      const found = await check().catch((error) => error);
+      assertEquals(found.code, code);
+      issuer.silence();
+      const error = await check().catch((error) => error);
+      assert(error instanceof SigError, `${error.decision}`);
+      const { incident } = await showPin(issuer.pins, issuer.did);
+      const isContradiction = code !== "fetch_status";
+      assertEquals(incident?.code, isContradiction ? code : undefined);
+    });
+  }
+});
+
+type TailCase = readonly [
+  tail: (issuer: Awaited<ReturnType<typeof setUp>>) => readonly string[],
+  code: string,
+];
