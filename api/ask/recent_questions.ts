@@ -31,6 +31,7 @@ interface LastAnswer {
   readonly answer: CheckAnswer;
   /** Weak: a state that is no longer used must not stay in memory. */
   readonly verified: WeakRef<Grounds["verified"]>;
+  readonly continuity: Grounds["basis"]["continuity"];
   /** The clock times with the same evaluation: from, until (exclusive). */
   readonly fromMs: number;
   readonly untilMs: number;
@@ -63,7 +64,7 @@ export class RecentQuestions {
 export function keepAnswer(
   question: RecentQuestion,
   { feed, at, as_of, explain }: CheckRequest,
-  { verified, basis: { now } }: Grounds,
+  { verified, basis: { continuity, now } }: Grounds,
   answer: CheckAnswer,
 ): void {
   // An inline feed is verified for each request.
@@ -75,6 +76,7 @@ export function keepAnswer(
   question.last = {
     answer,
     verified: new WeakRef(verified),
+    continuity,
     fromMs: now.getTime(),
     untilMs: isPast
       ? Infinity
@@ -89,11 +91,11 @@ export function keepAnswer(
  */
 export function repeatAnswer(
   { last }: RecentQuestion,
-  { verified, basis: { now, freshness } }: Grounds,
+  { verified, basis: { continuity, freshness, now } }: Grounds,
 ): string | undefined {
   const nowMs = now.getTime();
   const isSame = last !== undefined && last.verified.deref() === verified &&
-    nowMs >= last.fromMs &&
+    last.continuity === continuity && nowMs >= last.fromMs &&
     nowMs < last.untilMs;
   return isSame
     ? `${last.constant},"evaluated_at":"${formatInstant(instantOf(now))}",` +
