@@ -240,12 +240,9 @@ function readPublicUrl(text: string | undefined): string | undefined {
     url.search === "" && url.hash === "" && url.username === "" &&
     url.password === ""
   ) return url.origin;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: `be reached at ${quote(text)}`,
-      reason: "it must be an origin",
-      context: { hint: "For example: https://sig.acme.example" },
-    },
-  );
+  throw new SigError("invalid_request", {
+    action: `be reached at ${quote(text)}`,
+    reason: "it must be an origin",
+    context: { hint: "For example: https://sig.acme.example" },
+  });
 }

@@ -39,5 +39,6 @@
  * @module
  */
 export { type App, type AppOptions, createApp } from "./app.ts";
+export { hostsOf } from "./http/access.ts";
 export { VERSION } from "./openapi/operation.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

@@ -132,18 +132,15 @@ function byBounds(due: readonly Due[]): readonly (readonly Due[])[] {
 }
 
 function answersTooLong(): SigError {
-  return new SigError(
-    "invalid_request",
-    {
-      action: "answer",
-      reason:
-        `the answers of the batch are longer than ${MAX_ANSWERS_LENGTH} characters`,
-      context: {
-        limit: MAX_ANSWERS_LENGTH,
-        hint: "Ask fewer questions at once, or without `explain`.",
-      },
+  return new SigError("invalid_request", {
+    action: "answer",
+    reason:
+      `the answers of the batch are longer than ${MAX_ANSWERS_LENGTH} characters`,
+    context: {
+      limit: MAX_ANSWERS_LENGTH,
+      hint: "Ask fewer questions at once, or without `explain`.",
     },
-  );
+  });
 }
 
 /** How long a request works before it yields, in milliseconds. */

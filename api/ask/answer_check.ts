@@ -151,13 +151,10 @@ function requireSequence(
   { state: { last_sequence: last } }: VerifiedIssuer,
 ): void {
   if (!feed || wanted === undefined || wanted <= last) return;
-  throw new SigError(
-    "consistency_unavailable",
-    {
-      action: "answer",
-      reason:
-        `the feed ends at sequence ${last}, before the ${wanted} that is asked for`,
-      context: { sequence: wanted, last_sequence: last },
-    },
-  );
+  throw new SigError("consistency_unavailable", {
+    action: "answer",
+    reason:
+      `the feed ends at sequence ${last}, before the ${wanted} that is asked for`,
+    context: { sequence: wanted, last_sequence: last },
+  });
 }

@@ -206,17 +206,14 @@ function issuerOf(
   }
   const [only] = listed;
   if (only !== undefined && listed.length === 1) return only;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: "evaluate",
-      reason: `the service knows ${
-        listed.length === 0 ? "no issuer" : "several issuers"
-      }, so the resource must name one`,
-      context: {
-        pointer: `${pointer}/resource/type`,
-        hint: "Use resource.type issuer, with the issuer as resource.id.",
-      },
+  throw new SigError("invalid_request", {
+    action: "evaluate",
+    reason: `the service knows ${
+      listed.length === 0 ? "no issuer" : "several issuers"
+    }, so the resource must name one`,
+    context: {
+      pointer: `${pointer}/resource/type`,
+      hint: "Use resource.type issuer, with the issuer as resource.id.",
     },
-  );
+  });
 }

@@ -100,17 +100,14 @@ export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
 }
 
 function waitedTooLong(maxWaitMs: number, retryAfterSeconds: number): SigError {
-  return new SigError(
-    "overloaded",
-    {
-      action: "answer",
-      reason: `other large feeds were verified for ${
-        maxWaitMs / 1000
-      } s before this one`,
-      context: {
-        retry_after_seconds: retryAfterSeconds,
-        hint: "Ask again later, or publish the feed and name its issuer.",
-      },
+  return new SigError("overloaded", {
+    action: "answer",
+    reason: `other large feeds were verified for ${
+      maxWaitMs / 1000
+    } s before this one`,
+    context: {
+      retry_after_seconds: retryAfterSeconds,
+      hint: "Ask again later, or publish the feed and name its issuer.",
     },
-  );
+  });
 }

@@ -171,13 +171,10 @@ function questionOf(request: DumpStateRequest): string {
 function requireSequence(state: FeedState, sequence: number): void {
   const { last_sequence } = state;
   if (sequence <= last_sequence) return;
-  throw new SigError(
-    "consistency_unavailable",
-    {
-      action: "go on from cursor",
-      reason:
-        `it is about sequence ${sequence}, and the feed ends at ${last_sequence}`,
-      context: { sequence, last_sequence },
-    },
-  );
+  throw new SigError("consistency_unavailable", {
+    action: "go on from cursor",
+    reason:
+      `it is about sequence ${sequence}, and the feed ends at ${last_sequence}`,
+    context: { sequence, last_sequence },
+  });
 }

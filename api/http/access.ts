@@ -28,7 +28,7 @@ export function splitUrl(
  *
  * @example
  * ```ts
- * import { hostsOf } from "@sig/api/http";
+ * import { hostsOf } from "@sig/api";
  * import { assertEquals } from "@std/assert";
  *
  * const ask = (host: string) =>
@@ -73,27 +73,21 @@ export function requireHost(
     if (url === last?.url && host === last.host) return;
     const hosts = hostsOf(request);
     if (hosts === undefined) {
-      throw new SigError(
-        "invalid_request",
-        {
-          action: "answer",
-          reason:
-            "the header host must be a name or an address, with a port at most",
-          context: { hint: "For example: host: sig.acme.example" },
-        },
-      );
+      throw new SigError("invalid_request", {
+        action: "answer",
+        reason:
+          "the header host must be a name or an address, with a port at most",
+        context: { hint: "For example: host: sig.acme.example" },
+      });
     }
     if (known !== undefined && !hosts.every(isKnown)) {
-      throw new SigError(
-        "host_not_allowed",
-        {
-          action: "answer",
-          reason: "this server is not known by that name",
-          context: {
-            hint: "The operator adds a name with --host, for a proxy's sake.",
-          },
+      throw new SigError("host_not_allowed", {
+        action: "answer",
+        reason: "this server is not known by that name",
+        context: {
+          hint: "The operator adds a name with --host, for a proxy's sake.",
         },
-      );
+      });
     }
     last = { url, host };
   };
@@ -102,14 +96,11 @@ export function requireHost(
 function readHost(entry: string): string {
   const host = entry.toLowerCase();
   if (LISTED.test(host)) return host;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: `answer to ${quote(entry)}`,
-      reason: "it must be a host name, with a port at most",
-      context: { flag: "--host", hint: "For example: sig.acme.example" },
-    },
-  );
+  throw new SigError("invalid_request", {
+    action: `answer to ${quote(entry)}`,
+    reason: "it must be a host name, with a port at most",
+    context: { flag: "--host", hint: "For example: sig.acme.example" },
+  });
 }
 
 /**
@@ -126,14 +117,11 @@ export function requireSameSite(
   if (request.headers.get("sec-fetch-site") !== "cross-site") return;
   const origin = request.headers.get("origin");
   if (origin !== null && isAllowed(origin, request)) return;
-  throw new SigError(
-    "origin_not_allowed",
-    {
-      action: "answer",
-      reason: "a page of another site asks",
-      context: { hint: "The operator allows a site with --cors-origin." },
-    },
-  );
+  throw new SigError("origin_not_allowed", {
+    action: "answer",
+    reason: "a page of another site asks",
+    context: { hint: "The operator allows a site with --cors-origin." },
+  });
 }
 
 /** Returns whether a request carries this bearer token (RFC 6750). */
@@ -152,25 +140,19 @@ export function hasToken({ headers }: Request, token: string): boolean {
  */
 export function requireToken(token: string): MiddlewareHandler {
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "ask for a token",
-        reason: "it must be printable ASCII without white space",
-        context: { hint: "For example: openssl rand -hex 32." },
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: "ask for a token",
+      reason: "it must be printable ASCII without white space",
+      context: { hint: "For example: openssl rand -hex 32." },
+    });
   }
   return async (c: Context, next) => {
     if (!hasToken(c.req.raw, token)) {
-      throw new SigError(
-        "unauthorized",
-        {
-          action: "answer",
-          reason: "a bearer token is needed",
-          context: { hint: "Send the header authorization: Bearer <token>." },
-        },
-      );
+      throw new SigError("unauthorized", {
+        action: "answer",
+        reason: "a bearer token is needed",
+        context: { hint: "Send the header authorization: Bearer <token>." },
+      });
     }
     c.get("budget")?.trust();
     await next();

@@ -90,14 +90,11 @@ function addNetwork(
   const version = net.isIP(address);
   const prefix = Number(digits);
   if (version === 0 || prefix > (version === 4 ? 32 : 128)) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: `trust proxy ${quote(network)}`,
-        reason: "it must be a network",
-        context: { flag: "--trust-proxy", hint: "For example: 10.0.0.0/8." },
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: `trust proxy ${quote(network)}`,
+      reason: "it must be a network",
+      context: { flag: "--trust-proxy", hint: "For example: 10.0.0.0/8." },
+    });
   }
   trusted.addSubnet(address, prefix, version === 4 ? "ipv4" : "ipv6");
 }
@@ -183,12 +180,9 @@ export function createRateLimiter(
 
 function rateLimited(perSecond: number): SigError {
   const requests = perSecond === 1 ? "1 request" : `${perSecond} requests`;
-  return new SigError(
-    "rate_limited",
-    {
-      action: "answer",
-      reason: `more than ${requests} a second from this address`,
-      context: { retry_after_seconds: 1, hint: "Ask again more slowly." },
-    },
-  );
+  return new SigError("rate_limited", {
+    action: "answer",
+    reason: `more than ${requests} a second from this address`,
+    context: { retry_after_seconds: 1, hint: "Ask again more slowly." },
+  });
 }

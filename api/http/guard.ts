@@ -215,17 +215,14 @@ function createCors(isAllowed: (origin: string, request: Request) => boolean) {
 
 function requireOrigin(origin: string): void {
   if (URL.parse(origin)?.origin === origin) return;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: `allow origin ${quote(origin)}`,
-      reason: "it must be an origin",
-      context: {
-        flag: "--cors-origin",
-        hint: "For example: https://app.acme.example, with no path behind it.",
-      },
+  throw new SigError("invalid_request", {
+    action: `allow origin ${quote(origin)}`,
+    reason: "it must be an origin",
+    context: {
+      flag: "--cors-origin",
+      hint: "For example: https://app.acme.example, with no path behind it.",
     },
-  );
+  });
 }
 
 /**

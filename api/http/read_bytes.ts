@@ -170,36 +170,27 @@ async function mapDisconnect<T>(reading: Promise<T>): Promise<T> {
 }
 
 function tooLarge(limit: number): SigError {
-  return new SigError(
-    "body_too_large",
-    {
-      action: "read body",
-      reason: `it is larger than ${limit} bytes`,
-      context: { limit },
-    },
-  );
+  return new SigError("body_too_large", {
+    action: "read body",
+    reason: `it is larger than ${limit} bytes`,
+    context: { limit },
+  });
 }
 
 function tooManyChunks(): SigError {
-  return new SigError(
-    "body_too_large",
-    {
-      action: "read body",
-      reason: "it comes in too many small chunks",
-      context: {
-        hint: "Send it with content-length, or in chunks of 64 KiB.",
-      },
+  return new SigError("body_too_large", {
+    action: "read body",
+    reason: "it comes in too many small chunks",
+    context: {
+      hint: "Send it with content-length, or in chunks of 64 KiB.",
     },
-  );
+  });
 }
 
 function timedOut(timeoutMs: number): SigError {
-  return new SigError(
-    "request_timeout",
-    {
-      action: "read body",
-      reason: `it did not come within ${timeoutMs / 1000} s`,
-      context: { limit: timeoutMs },
-    },
-  );
+  return new SigError("request_timeout", {
+    action: "read body",
+    reason: `it did not come within ${timeoutMs / 1000} s`,
+    context: { limit: timeoutMs },
+  });
 }

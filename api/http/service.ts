@@ -98,12 +98,9 @@ function noRoute(app: Hono<ServiceEnv>, { req }: Context): SigError {
     each === "GET" ? ["GET", "HEAD"] : [each]
   );
   const words = methods.join(", ").replace(/, (?=\w+$)/, " or ");
-  return new SigError(
-    "method_not_allowed",
-    {
-      action: "answer",
-      reason: `the method must be ${words}`,
-      context: { allow: methods.join(", ") },
-    },
-  );
+  return new SigError("method_not_allowed", {
+    action: "answer",
+    reason: `the method must be ${words}`,
+    context: { allow: methods.join(", ") },
+  });
 }

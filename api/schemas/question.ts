@@ -101,14 +101,11 @@ const REQUIRE = list(
   REQUIREMENT,
   1,
   MAX_REQUIREMENTS,
-  new SigError(
-    "requirements_empty",
-    {
-      action: "ask",
-      reason: "at least one requirement is needed",
-      context: { hint: 'For example: [{"role":"deploy"}].' },
-    },
-  ),
+  new SigError("requirements_empty", {
+    action: "ask",
+    reason: "at least one requirement is needed",
+    context: { hint: 'For example: [{"role":"deploy"}].' },
+  }),
 ).describe(
   "The requirements, all of which one relationship must meet. Each is `key=value` or an object with exactly one member.",
 );
@@ -205,19 +202,16 @@ function otherKind(
   const form = expected === "did"
     ? "a did:web or a host name"
     : "the https URL of a sig.json";
-  return new SigError(
-    "invalid_identifier",
-    {
-      action: `use ${quote(value)}`,
-      reason: `it must be ${form}`,
-      context: {
-        identifier: value.slice(0, 200),
-        hint: member === null
-          ? "Files can't be named; send their content as `feed`."
-          : `Give it as \`${member}\`.`,
-      },
+  return new SigError("invalid_identifier", {
+    action: `use ${quote(value)}`,
+    reason: `it must be ${form}`,
+    context: {
+      identifier: value.slice(0, 200),
+      hint: member === null
+        ? "Files can't be named; send their content as `feed`."
+        : `Give it as \`${member}\`.`,
     },
-  );
+  });
 }
 
 /**

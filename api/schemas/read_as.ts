@@ -122,12 +122,9 @@ function toError(faults: readonly Fault[]): SigError {
   // The pointer may contain a name that a client chose.
   const place = pointer === "" ? "the body" : escapeInvisible(pointer);
   const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
-  return new SigError(
-    "invalid_request",
-    {
-      action: "read request",
-      reason: `${place}: ${detail}${others}`,
-      context: { pointer, errors },
-    },
-  );
+  return new SigError("invalid_request", {
+    action: "read request",
+    reason: `${place}: ${detail}${others}`,
+    context: { pointer, errors },
+  });
 }

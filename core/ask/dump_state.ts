@@ -203,14 +203,11 @@ function firstAfter(
 function parseStatus(status: string | undefined): EffectiveStatus | undefined {
   const known = EFFECTIVE_STATUSES.find((each) => each === status);
   if (known !== undefined || status === undefined) return known;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: "filter",
-      reason: `status must be one of ${EFFECTIVE_STATUSES.join(", ")}`,
-      context: { pointer: "/status" },
-    },
-  );
+  throw new SigError("invalid_request", {
+    action: "filter",
+    reason: `status must be one of ${EFFECTIVE_STATUSES.join(", ")}`,
+    context: { pointer: "/status" },
+  });
 }
 
 /**

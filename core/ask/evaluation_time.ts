@@ -80,14 +80,11 @@ function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
     : asOf;
   if (typeof sequence !== "number") return timepoint("as_of", sequence);
   if (isSequence(sequence)) return sequence;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: "judge as_of",
-      reason: "a sequence must be an integer from 1 to 2^53-1",
-      context: { pointer: "/as_of" },
-    },
-  );
+  throw new SigError("invalid_request", {
+    action: "judge as_of",
+    reason: "a sequence must be an integer from 1 to 2^53-1",
+    context: { pointer: "/as_of" },
+  });
 }
 
 /**
@@ -131,14 +128,11 @@ function eventsKnown(
     return Math.min(state.history.prefixAt(asOf.instant), state.last_sequence);
   }
   if (asOf <= state.last_sequence) return asOf;
-  throw new SigError(
-    "consistency_unavailable",
-    {
-      action: `judge as of sequence ${asOf}`,
-      reason: `the feed ends at ${state.last_sequence}`,
-      context: { sequence: asOf, last_sequence: state.last_sequence },
-    },
-  );
+  throw new SigError("consistency_unavailable", {
+    action: `judge as of sequence ${asOf}`,
+    reason: `the feed ends at ${state.last_sequence}`,
+    context: { sequence: asOf, last_sequence: state.last_sequence },
+  });
 }
 
 /** Returns a time in the form of the question. */
@@ -154,13 +148,9 @@ function timepoint(name: string, time: string | Timepoint): Timepoint {
   if (time instanceof Timepoint) return time;
   const parsed = Timepoint.parse(time);
   if (parsed !== undefined) return parsed;
-  throw new SigError(
-    "invalid_request",
-    {
-      action: `judge ${name} ${quote(time)}`,
-      reason:
-        "it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z",
-      context: { pointer: `/${name}` },
-    },
-  );
+  throw new SigError("invalid_request", {
+    action: `judge ${name} ${quote(time)}`,
+    reason: "it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z",
+    context: { pointer: `/${name}` },
+  });
 }

@@ -148,14 +148,11 @@ export function requireList(require: unknown): readonly unknown[] {
 /** @throws {SigError} `requirements_empty` */
 export function requireSome<T>(requirements: readonly T[]): readonly T[] {
   if (requirements.length > 0) return requirements;
-  throw new SigError(
-    "requirements_empty",
-    {
-      action: "check",
-      reason: "at least one requirement is needed",
-      context: { hint: "For example: relationship=employee, role=deploy." },
-    },
-  );
+  throw new SigError("requirements_empty", {
+    action: "check",
+    reason: "at least one requirement is needed",
+    context: { hint: "For example: relationship=employee, role=deploy." },
+  });
 }
 
 function splitRequirement(input: unknown): [string, string] {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { hostsOf } from "@sig/api/http";
+import { hostsOf } from "@sig/api";
 
 function setting(name: string): string {
   const value = Deno.env.get(name);
