@@ -41,30 +41,12 @@ const RETRY_AFTER_SECONDS = 5;
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 /** Browser features that no page of this project needs. */
-const UNUSED_FEATURES = [
-  "accelerometer",
-  "autoplay",
-  "bluetooth",
-  "camera",
-  "display-capture",
-  "encrypted-media",
-  "fullscreen",
-  "gamepad",
-  "geolocation",
-  "gyroscope",
-  "hid",
-  "idle-detection",
-  "magnetometer",
-  "microphone",
-  "midi",
-  "payment",
-  "picture-in-picture",
-  "screen-wake-lock",
-  "serial",
-  "usb",
-  "web-share",
-  "xr-spatial-tracking",
-];
+const UNUSED_FEATURES = (
+  "accelerometer autoplay bluetooth camera display-capture encrypted-media " +
+  "fullscreen gamepad geolocation gyroscope hid idle-detection magnetometer " +
+  "microphone midi payment picture-in-picture screen-wake-lock serial usb " +
+  "web-share xr-spatial-tracking"
+).split(" ");
 
 /**
  * Headers of a page in addition to its content security policy: no referrer to

@@ -133,44 +133,48 @@ function describe(
       description: "The client's id for the request.",
       schema: { type: "string", maxLength: 1_024 },
     }],
-    ...(body
-      ? {
-        requestBody: {
-          required: true,
-          description: `At most ${body.maxBytes} bytes.`,
-          content: {
-            "application/json": {
-              schema: bodies[`${id} request`]!,
-              examples: toExamples(examples, "request"),
-            },
-          },
-        },
-      }
-      : {}),
-    responses: {
-      "200": {
-        description: answer.description,
-        headers: REQUEST_ID_HEADER,
+    ...(body && {
+      requestBody: {
+        required: true,
+        description: `At most ${body.maxBytes} bytes.`,
         content: {
-          [answer.type ?? "application/json"]: {
-            schema: bodies[`${id} answer`]!,
-            examples: toExamples(examples, "answer"),
+          [JSON_TYPE]: {
+            schema: bodies[`${id} request`]!,
+            examples: toExamples(examples, "request"),
           },
         },
       },
+    }),
+    responses: {
+      "200": response(answer.description, answer.type ?? JSON_TYPE, {
+        schema: bodies[`${id} answer`]!,
+        examples: toExamples(examples, "answer"),
+      }),
       ...toProblems(codesOf(operation), bodies.problem!),
-      ...(unready
-        ? {
-          "503": {
-            description: unready.description,
-            headers: { ...REQUEST_ID_HEADER, ...HEADERS[503] },
-            content: {
-              "application/json": { schema: bodies[`${id} unready`]! },
-            },
-          },
-        }
-        : {}),
+      ...(unready && {
+        "503": response(
+          unready.description,
+          JSON_TYPE,
+          { schema: bodies[`${id} unready`]! },
+          HEADERS[503],
+        ),
+      }),
     },
+  };
+}
+
+const JSON_TYPE = "application/json";
+
+function response(
+  description: string,
+  type: string,
+  content: PlainSchema,
+  headers: PlainSchema = {},
+): PlainSchema {
+  return {
+    description,
+    headers: { ...REQUEST_ID_HEADER, ...headers },
+    content: { [type]: content },
   };
 }
 
@@ -213,23 +217,13 @@ function toProblems(
 ): PlainSchema {
   const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].status);
   return Object.fromEntries(
-    Array.from(byStatus, ([status, codes]) => [
-      String(status),
-      {
-        description: codes.map((code) => `\`${code}\``).join(", "),
-        headers: { ...REQUEST_ID_HEADER, ...HEADERS[status] },
-        content: {
-          "application/problem+json": {
-            schema: {
-              allOf: [problem],
-              properties: {
-                status: { const: status },
-                code: { enum: codes },
-              },
-            },
-          },
-        },
-      },
-    ]),
+    Array.from(byStatus, ([status, codes]) => {
+      const properties = { status: { const: status }, code: { enum: codes } };
+      const schema = { allOf: [problem], properties };
+      const description = codes.map((code) => `\`${code}\``).join(", ");
+      const type = "application/problem+json";
+      const found = response(description, type, { schema }, HEADERS[status]);
+      return [String(status), found];
+    }),
   );
 }

@@ -154,12 +154,6 @@ async function readBody(c: Context): Promise<unknown> {
     return await readJson(c, MAX_BODY_BYTES);
   } catch (error) {
     if (!isSigError(error, "unsupported_media_type")) throw error;
-    const { context } = error;
-    throw new SigError("invalid_request", {
-      action: error.action,
-      reason: error.reason,
-      context,
-      cause: error,
-    });
+    throw new SigError("invalid_request", { ...error, cause: error });
   }
 }

@@ -108,8 +108,7 @@ function toError(faults: readonly Fault[]): SigError {
   const [{ error, pointer, detail }, ...more] = faults as [Fault, ...Fault[]];
   if (error !== undefined && more.length === 0) {
     return new SigError(error.code, {
-      action: error.action,
-      reason: error.reason,
+      ...error,
       context: { ...error.context, pointer },
       cause: error,
     });

@@ -179,11 +179,9 @@ export function isSigError(
  * ```
  */
 export function withContext(error: SigError, context: ErrorContext): SigError {
-  const merged = { ...context, ...error.context };
   return new SigError(error.code, {
-    action: error.action,
-    reason: error.reason,
-    context: merged,
+    ...error,
+    context: { ...context, ...error.context },
     cause: error.cause,
   });
 }
