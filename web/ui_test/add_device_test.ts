@@ -44,7 +44,7 @@ async function answerAndEnrol(page: Page, issuer: Inviting): Promise<string> {
   const answer = await copied(page);
   const file = `${issuer.folder}/${crypto.randomUUID()}.json`;
   await Deno.writeTextFile(file, answer);
-  const words = ["enrol", "--dir", "issuer", "--answer", file, "--yes"];
+  const words = ["enrol", "--dir", "$D/issuer", "--answer", file, "--yes"];
   const text = await issuer.sig(...words, "--format", "json");
   return JSON.parse(text).subject;
 }
@@ -56,7 +56,7 @@ browserTest(
     await using laptop = await openPage(browser, issuer.origin);
     const did = await createKey(laptop.page);
     await issuer.sig(
-      ...["upsert", "--dir", "issuer", "--subject", did],
+      ...["upsert", "--dir", "$D/issuer", "--subject", did],
       ...["--type", "employee", "--role", "deploy", "--label", "Olga Berg"],
     );
     // With the keyboard only.
@@ -80,7 +80,7 @@ browserTest(
     );
     const asked = await copied(page);
     // The operator runs the command unchanged.
-    const words = asked.replace("DIR", "issuer").split(" ").slice(1);
+    const words = asked.replace("DIR", "$D/issuer").split(" ").slice(1);
     const link = await issuer.sig(...words);
     await page.keyboard.press("Tab");
     await eventually(
@@ -112,7 +112,7 @@ browserTest(
     );
     const other = await answerAndEnrol(phone.page, issuer);
     const who = JSON.parse(
-      await issuer.sig("who", "./issuer", "--format", "json"),
+      await issuer.sig("who", "$D/issuer", "--format", "json"),
     );
     assertEquals(
       who.map((each: { subject: string; roles: string[] }) => [
@@ -134,7 +134,7 @@ browserTest(
       const { page } = opened;
       const did = await createKey(page);
       await issuer.sig(
-        ...["upsert", "--dir", "issuer", "--subject", did],
+        ...["upsert", "--dir", "$D/issuer", "--subject", did],
         ...["--type", "employee"],
       );
       const link = await issuer.invite("--also", did);

@@ -82,14 +82,22 @@ browserTest(
     for (const part of Object.values<string>(answer)) {
       assert(!asked.join().includes(part.slice(0, 40)));
     }
-    const words = ["enrol", "--dir", "issuer", "--answer", file, "--yes"];
+    const words = ["enrol", "--dir", "$D/issuer", "--answer", file, "--yes"];
     await issuer.sig(...words);
     await page.locator("#answered .did .copy").click();
     const did = await copied(page);
     assertMatch(did, /^did:key:z6Mk/);
     const decision = JSON.parse(
       await issuer.sig(
-        ...["check", "--sig", "./issuer", "--subject", did, "--format", "json"],
+        ...[
+          "check",
+          "--sig",
+          "$D/issuer",
+          "--subject",
+          did,
+          "--format",
+          "json",
+        ],
         ...["--require", "relationship=contractor", "--require", "role=deploy"],
       ),
     );

@@ -125,15 +125,8 @@ browserTest(
 
     const upsert = (...words: string[]) =>
       issuer.sig(
-        ...[
-          "upsert",
-          "--dir",
-          "issuer",
-          "--subject",
-          did,
-          "--relationship-id",
-          "r-1",
-        ],
+        ...["upsert", "--dir", "$D/issuer", "--subject", did],
+        ...["--relationship-id", "r-1"],
         ...["--type", "employee", ...words],
       );
     await upsert("--valid-from", "2099-01-02T12:00:00Z");
@@ -152,7 +145,7 @@ browserTest(
       `Your employment at ${HOST} ended on 4 March 2021 (event #2)`,
     );
     await issuer.sig(
-      ...["revoke", "--dir", "issuer", "--relationship-id", "r-1"],
+      ...["revoke", "--dir", "$D/issuer", "--relationship-id", "r-1"],
       ...["--reason-code", "employment_ended"],
     );
     await start(page);

@@ -116,9 +116,10 @@ export async function openPage(
 ): Promise<WatchedPage> {
   // Keys and storage belong to an origin, and each server has its own.
   const isPlain = prepare === undefined && also.length === 0 &&
-    Object.keys(device).length === 0 && !shown.has(origin);
-  const free = isPlain ? spare : undefined;
-  if (free !== undefined) spare = undefined;
+    !shown.has(origin);
+  const kind = JSON.stringify(device);
+  const free = isPlain ? spare.get(kind) : undefined;
+  if (free !== undefined) spare.delete(kind);
   const page = free ?? await newPage(browser, device);
   if (isPlain) shown.add(origin);
   const context = page.context();
@@ -154,12 +155,12 @@ export async function openPage(
   return {
     page,
     async [Symbol.asyncDispose]() {
-      if (isPlain && spare === undefined) {
-        await clear(page, origin);
+      if (isPlain && !spare.has(kind)) {
+        await clear(page, origin, { ...ORDINARY, ...device });
         context.off("request", onRequest).off("weberror", onError)
           .off("console", onConsole);
         page.off("dialog", onDialog);
-        spare = page;
+        spare.set(kind, page);
       } else await context.close();
       assertEquals(violations, []);
     },
@@ -167,11 +168,11 @@ export async function openPage(
 }
 
 /**
- * The page of the previous test, for the next test of the file: creating a
+ * Pages of previous tests by their device, for the next tests: creating a
  * context and the process of its first page takes a second of processor time. A
- * test with a device or a `prepare` function gets its own page.
+ * test with a `prepare` function gets its own page.
  */
-let spare: Page | undefined;
+const spare = new Map<string, Page>();
 
 /** The origins that a reusable page has shown. */
 const shown = new Set<string>();
@@ -199,7 +200,11 @@ export async function newPage(
  * Ends everything that a test started on a page; violations meanwhile are still
  * recorded.
  */
-async function clear(page: Page, origin: string): Promise<void> {
+async function clear(
+  page: Page,
+  origin: string,
+  device: Device,
+): Promise<void> {
   const context = page.context();
   for (const other of context.pages()) if (other !== page) await other.close();
   await page.unrouteAll({ behavior: "ignoreErrors" });
@@ -208,8 +213,8 @@ async function clear(page: Page, origin: string): Promise<void> {
   await page.route(blank, (route) => route.fulfill({ body: "" }));
   await page.goto(blank);
   await page.unrouteAll();
-  await page.emulateMedia(ORDINARY);
-  await page.setViewportSize(ORDINARY.viewport);
+  await page.emulateMedia({ ...ORDINARY, ...device });
+  await page.setViewportSize(device.viewport ?? ORDINARY.viewport);
   await context.clearCookies();
 }
 

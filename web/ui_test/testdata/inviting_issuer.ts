@@ -11,7 +11,7 @@ import {
   importSigningKey,
 } from "@sig/jose";
 import { createIssuerSite } from "../../../cli/site/issuer_site.ts";
-import { sig as runSig } from "../../../cli/testdata/process.ts";
+import { Workspace } from "../../../cli/testdata/workspace.ts";
 import { type RunningServer, startServer } from "./server.ts";
 
 /** Its host; the server gets its documents without a network. */
@@ -20,9 +20,9 @@ export const HOST = "acme.example";
 /** The issuer in a temporary folder, and the page. */
 export interface Inviting extends AsyncDisposable {
   readonly origin: string;
-  /** The folder; the issuer's own is `issuer` in it. */
+  /** The folder, `$D` in arguments; the issuer's own is `issuer` in it. */
   readonly folder: string;
-  /** Runs `sig` and returns its output; throws if it fails. */
+  /** Runs `sig`, which must succeed, and returns its output. */
   sig(...words: string[]): Promise<string>;
   /** Creates an invitation and returns its link to this page. */
   invite(...words: string[]): Promise<string>;
@@ -37,22 +37,21 @@ export async function startInviting(
   require?: readonly string[],
 ): Promise<Inviting> {
   const folder = await Deno.makeTempDir({ prefix: "sig-invite-" });
+  const workspace = new Workspace(folder);
   const publish = createIssuerSite(`${folder}/issuer`);
   const server: RunningServer = await startServer(
     isKnown ? { issuers: [host], fetch: publish, require } : {},
   );
-  const sig = async (...words: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await runSig(words, { cwd: folder });
-    if (code === 0) return stdout.trim();
-    throw new Error(stderr);
-  };
-  await sig("init", host, "--dir", "issuer");
+  const io = { now: () => new Date() };
+  const sig = async (...words: string[]): Promise<string> =>
+    (await workspace.says(words, { io })).stdout.trim();
+  await sig("init", host, "--dir", "$D/issuer");
   return {
     origin: server.origin,
     folder,
     sig,
     invite: (...words) =>
-      sig("invite", "--dir", "issuer", "--page", server.origin, ...words),
+      sig("invite", "--dir", "$D/issuer", "--page", server.origin, ...words),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await Deno.remove(folder, { recursive: true });
