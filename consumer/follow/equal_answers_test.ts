@@ -89,9 +89,9 @@ function comparable(answer: CheckAnswer) {
 Deno.test("an answer by proof equals the answer from the whole feed", async () => {
   let proven = 0;
   let answers = 0;
-  for (let seed = 1; seed <= 15; seed++) {
+  for (let seed = 1; seed <= 8; seed++) {
     const random = randomOf(seed);
-    const events = 1 + random(seed % 10 === 0 ? 400 : 60);
+    const events = 1 + random(seed === 8 ? 400 : 60);
     const lines = await randomLines(random, {
       ...{ events, subjects: SUBJECTS, issuer: DID, key: key1 },
     });
@@ -111,8 +111,8 @@ Deno.test("an answer by proof equals the answer from the whole feed", async () =
       }
     }
   }
-  assertEquals(answers, 900);
-  assert(proven > 600, `only ${proven} by proof`);
+  assertEquals(answers, 480);
+  assert(proven > 300, `only ${proven} by proof`);
 });
 
 Deno.test("a changed byte or a missing file never changes an answer", async (t) => {
@@ -151,8 +151,8 @@ Deno.test("a changed byte or a missing file never changes an answer", async (t) 
       const bytes = typeof original === "string"
         ? new TextEncoder().encode(original)
         : original;
-      // Every third byte of a small file, every 397th byte of a large file.
-      const step = bytes.length < 1_100 ? 3 : 397;
+      // Every seventh byte of a small file, every 797th of a large one.
+      const step = bytes.length < 1_100 ? 7 : 797;
       for (let at = 0; at < bytes.length; at += step) {
         const changed = bytes.slice();
         changed[at]! ^= 1 << random(8);

@@ -32,7 +32,7 @@ export const ALONE: SignatureWorkers = new SignatureWorkers({ maxWorkers: 0 });
 /** Number of long lines at the start, which make the feed large early. */
 const LONG_LINES = 60;
 /** Number of lines of the feed. */
-export const LINES = 900;
+export const LINES = 450;
 
 /** The lines of the valid feed, signed once because signing is slow. */
 export const good: readonly string[] = await Promise.all(
@@ -42,7 +42,7 @@ export const good: readonly string[] = await Promise.all(
   }),
 );
 /** Index of a line at two thirds of the feed, many batches from both ends. */
-export const AT = 600;
+export const AT = 300;
 
 /** Returns the feed with other lines from {@linkcode AT} on. */
 export function withLines(

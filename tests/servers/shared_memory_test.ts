@@ -153,73 +153,73 @@ for (const name of SERVERS) {
     await using redis = await startRedis();
     await withProcesses(name, redis.url, sharePinStore);
   });
-
-  redisTest(
-    `${name}: after a failover to an empty replica, the issuer is seen for the first time and pinned again`,
-    async () => {
-      await using place = openTcpSwitch();
-      await using before = await startRedis();
-      await using after = await startRedis();
-      place.point(before.port);
-      const url = `redis://127.0.0.1:${place.port}`;
-      await withProcesses(name, url, async (processes) => {
-        const { issuer, start, ask, feedAnswers } = processes;
-        const [usual, strict] = [await start(), await start("--require-pin")];
-        for (const each of [usual, strict]) {
-          assertEquals((await ask(each)).outcome, ALLOWED);
-        }
-        place.point(after.port);
-        await demote(before, after);
-        const missing = await ask(strict);
-        assertEquals(missing.outcome, [503, "store_unavailable"]);
-        const why = `it has no pin of ${issuer.server.did}`;
-        assertStringIncludes(missing.body.detail, why);
-        feedAnswers();
-        // The process that may create pins treats the issuer as first seen, and
-        // pins it.
-        const again = await ask(usual);
-        assertEquals(again.outcome, ALLOWED);
-        if ("continuity" in again.body) {
-          assertEquals(again.body.continuity, "first_seen");
-        }
-        // The process has no entity tag left for a conditional request.
-        assertEquals(feedAnswers(), [200]);
-        const { outcome, body } = await ask(await start());
-        assertEquals(outcome, ALLOWED);
-        if ("continuity" in body) assertEquals(body.continuity, "consistent");
-        // This process only reads, and stays connected to the replica, which is
-        // behind.
-        await waitUntil(
-          "answered",
-          async () => (await ask(strict)).outcome[1] === "allow",
-        );
-      });
-    },
-  );
-
-  redisTest(
-    `${name}: a pin store that freezes during a request gives an error with its address, and later requests succeed`,
-    async () => {
-      await using redis = await startRedis();
-      await withProcesses(name, redis.url, async ({ issuer, start, ask }) => {
-        const server = await start("--max-age", "0s");
-        assertEquals((await ask(server)).outcome, ALLOWED);
-        const { documents } = issuer.server;
-        const metadata = documents.get(PATHS.metadata) as string;
-        documents.set(PATHS.metadata, () => {
-          Deno.kill(redis.pid, "SIGSTOP");
-          return new Response(metadata);
-        });
-        const { outcome, body } = await ask(server);
-        Deno.kill(redis.pid, "SIGCONT");
-        assertEquals(outcome, [503, "store_unavailable"]);
-        assertStringIncludes(body.detail, `127.0.0.1:${redis.port}`);
-        documents.set(PATHS.metadata, metadata);
-        assertEquals((await ask(server)).outcome, ALLOWED);
-      });
-    },
-  );
 }
+
+redisTest(
+  "api: after a failover to an empty replica, the issuer is seen for the first time and pinned again",
+  async () => {
+    await using place = openTcpSwitch();
+    await using before = await startRedis();
+    await using after = await startRedis();
+    place.point(before.port);
+    const url = `redis://127.0.0.1:${place.port}`;
+    await withProcesses("api", url, async (processes) => {
+      const { issuer, start, ask, feedAnswers } = processes;
+      const [usual, strict] = [await start(), await start("--require-pin")];
+      for (const each of [usual, strict]) {
+        assertEquals((await ask(each)).outcome, ALLOWED);
+      }
+      place.point(after.port);
+      await demote(before, after);
+      const missing = await ask(strict);
+      assertEquals(missing.outcome, [503, "store_unavailable"]);
+      const why = `it has no pin of ${issuer.server.did}`;
+      assertStringIncludes(missing.body.detail, why);
+      feedAnswers();
+      // The process that may create pins treats the issuer as first seen, and
+      // pins it.
+      const again = await ask(usual);
+      assertEquals(again.outcome, ALLOWED);
+      if ("continuity" in again.body) {
+        assertEquals(again.body.continuity, "first_seen");
+      }
+      // The process has no entity tag left for a conditional request.
+      assertEquals(feedAnswers(), [200]);
+      const { outcome, body } = await ask(await start());
+      assertEquals(outcome, ALLOWED);
+      if ("continuity" in body) assertEquals(body.continuity, "consistent");
+      // This process only reads, and stays connected to the replica, which is
+      // behind.
+      await waitUntil(
+        "answered",
+        async () => (await ask(strict)).outcome[1] === "allow",
+      );
+    });
+  },
+);
+
+redisTest(
+  "web: a pin store that freezes during a request gives an error with its address, and later requests succeed",
+  async () => {
+    await using redis = await startRedis();
+    await withProcesses("web", redis.url, async ({ issuer, start, ask }) => {
+      const server = await start("--max-age", "0s");
+      assertEquals((await ask(server)).outcome, ALLOWED);
+      const { documents } = issuer.server;
+      const metadata = documents.get(PATHS.metadata) as string;
+      documents.set(PATHS.metadata, () => {
+        Deno.kill(redis.pid, "SIGSTOP");
+        return new Response(metadata);
+      });
+      const { outcome, body } = await ask(server);
+      Deno.kill(redis.pid, "SIGCONT");
+      assertEquals(outcome, [503, "store_unavailable"]);
+      assertStringIncludes(body.detail, `127.0.0.1:${redis.port}`);
+      documents.set(PATHS.metadata, metadata);
+      assertEquals((await ask(server)).outcome, ALLOWED);
+    });
+  },
+);
 
 Deno.test("an unlisted issuer is not stored in the shared pin store", async () => {
   await using temporary = await tempFolder();

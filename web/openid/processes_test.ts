@@ -108,7 +108,7 @@ Deno.test({
     await using fleet = await Fleet.open((dir) => `kv:${dir}/web.db`);
     const second = await fleet.start();
     const { person } = await fleet.employ();
-    for (const delayMs of [1, 5, 20, 300]) {
+    for (const delayMs of [1, 20]) {
       const first = await fleet.start();
       const { body } = await first.redeem(await fleet.codeAt(first, person));
       const answer = first.refresh(body.refresh_token).catch(() => undefined);
