@@ -1,13 +1,13 @@
 /**
- * Files of a copy of a feed. Nothing is locked: a process that appends writes
- * the bytes that the issuer has published at this place, as another process
- * would. Every failure costs only the copy.
+ * Files of copies of feeds. Nothing is locked, and a file is only ever replaced
+ * as a whole. Every failure costs only the copy.
  *
  * @module
  */
 
 import type * as nodeFs from "node:fs";
 import { loadBuiltin } from "@sig/jose/internal";
+import { SigError } from "@sig/core";
 import { createSha256For } from "../verify/verify_feed.ts";
 
 /** The functions of `node:fs`. */
@@ -25,7 +25,7 @@ const PART_LIFETIME_MS = 86_400_000;
 
 /**
  * Returns whether there is a file. Anything else, such as a FIFO, could block
- * this process forever when it is opened.
+ * this process when it is opened.
  */
 export function isFile(fs: Files, path: string): boolean {
   return fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
@@ -63,23 +63,31 @@ export class FeedCopy {
     return undefined;
   }
 
-  /**
-   * Reads bytes of the feed.
-   *
-   * @returns fewer bytes only if the file was shortened meanwhile.
-   */
+  /** Reads bytes of the feed; fewer only at its end. */
   read(from: number, length: number): Uint8Array {
-    return readFrom(
-      this.#fs,
-      this.#fd,
-      from,
-      Math.min(length, this.bytes - from),
+    const bytes = new Uint8Array(
+      Math.max(0, Math.min(length, this.bytes - from)),
     );
+    for (let at = 0; at < bytes.length;) {
+      const left = bytes.length - at;
+      const count = this.#fs.readSync(this.#fd, bytes, at, left, from + at);
+      // The issuer must not be blamed for a file that is cut off.
+      if (count === 0) {
+        throw new SigError("fetch_failed", {
+          action: "read the copy of a feed",
+          reason: "it was shortened meanwhile",
+        });
+      }
+      at += count;
+    }
+    return bytes;
   }
 
   /** Yields the bytes of the feed up to an offset (default: all). */
   *pieces(until: number = this.bytes): Generator<Uint8Array> {
-    yield* piecesOf(this.#fs, this.#fd, until);
+    for (let at = 0; at < until; at += PIECE_BYTES) {
+      yield this.read(at, Math.min(PIECE_BYTES, until - at));
+    }
   }
 
   /** Returns the number of the line at an offset, from 1. */
@@ -96,51 +104,35 @@ export class FeedCopy {
   }
 }
 
-/** Saves the bytes of a served feed in a file, until they are kept. */
-export class FeedRecorder {
+/** Writes a file in place of another one, once it is kept. */
+export class Replacement {
   readonly #fs: Files;
   readonly #path: string;
   readonly #part: string;
-  readonly #from: number;
-  #bytes = 0;
   #fd: number | undefined;
   #hasFailed = false;
 
-  /** @param from The offset of the first byte in the feed. */
-  constructor(fs: Files, path: string, from: number) {
+  constructor(fs: Files, path: string) {
     this.#fs = fs;
     this.#path = path;
     this.#part = `${path}.${crypto.randomUUID()}.part`;
-    this.#from = from;
+    this.#attempt(() => {
+      this.#fd = fs.openSync(this.#part, "wx", 0o600);
+      this.#removeOld(fs.fstatSync(this.#fd).mtimeMs);
+    });
   }
 
   add(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
     this.#attempt(() => {
-      writeAll(this.#fs, this.#open(), bytes, this.#bytes);
-      this.#bytes += bytes.length;
+      for (let at = 0; at < bytes.length;) {
+        at += this.#fs.writeSync(this.#fd!, bytes, at);
+      }
     });
   }
 
-  /** Makes the bytes the copy, or appends them to it; returns false on failure. */
+  /** Puts the file in its place; returns whether this and all writes worked. */
   keep(): boolean {
-    this.#attempt(() => {
-      const part = this.#open();
-      if (this.#from === 0) {
-        return this.#fs.renameSync(this.#part, this.#path);
-      }
-      if (!isFile(this.#fs, this.#path)) throw new Error("there is no copy");
-      const fd = this.#fs.openSync(this.#path, "r+");
-      try {
-        let at = this.#from;
-        for (const piece of piecesOf(this.#fs, part, this.#bytes)) {
-          writeAll(this.#fs, fd, piece, at);
-          at += piece.length;
-        }
-      } finally {
-        this.#fs.closeSync(fd);
-      }
-    });
+    this.#attempt(() => this.#fs.renameSync(this.#part, this.#path));
     return !this.#hasFailed;
   }
 
@@ -149,29 +141,18 @@ export class FeedRecorder {
     if (this.#fd === undefined) return;
     this.#fs.closeSync(this.#fd);
     this.#fd = undefined;
-    try {
-      this.#fs.rmSync(this.#part, { force: true });
-    } catch {
-      // Another process removes it in a day.
-    }
-  }
-
-  #open(): number {
-    if (this.#fd !== undefined) return this.#fd;
-    this.#fd = this.#fs.openSync(this.#part, "wx+", 0o600);
-    this.#removeOld(this.#fs.fstatSync(this.#fd).mtimeMs);
-    return this.#fd;
+    this.#hasFailed = false;
+    this.#attempt(() => this.#fs.rmSync(this.#part, { force: true }));
   }
 
   /** Removes what ended processes have left. */
   #removeOld(nowMs: number): void {
     const slash = this.#path.lastIndexOf("/") + 1;
-    const [folder, name] = [
-      this.#path.slice(0, slash),
-      this.#path.slice(slash),
-    ];
+    const folder = this.#path.slice(0, slash);
     for (const each of this.#fs.readdirSync(folder)) {
-      if (!each.startsWith(`${name}.`) || !each.endsWith(".part")) continue;
+      const isPart = each.startsWith(`${this.#path.slice(slash)}.`) &&
+        each.endsWith(".part");
+      if (!isPart) continue;
       const { mtimeMs } = this.#fs.statSync(folder + each);
       if (nowMs - mtimeMs > PART_LIFETIME_MS) this.#fs.rmSync(folder + each);
     }
@@ -185,45 +166,5 @@ export class FeedRecorder {
     } catch {
       this.#hasFailed = true;
     }
-  }
-}
-
-function* piecesOf(
-  fs: Files,
-  fd: number,
-  until: number,
-): Generator<Uint8Array> {
-  for (let at = 0; at < until;) {
-    const piece = readFrom(fs, fd, at, Math.min(PIECE_BYTES, until - at));
-    if (piece.length === 0) return;
-    yield piece;
-    at += piece.length;
-  }
-}
-
-function readFrom(
-  fs: Files,
-  fd: number,
-  from: number,
-  length: number,
-): Uint8Array {
-  const bytes = new Uint8Array(Math.max(0, length));
-  let at = 0;
-  while (at < bytes.length) {
-    const count = fs.readSync(fd, bytes, at, bytes.length - at, from + at);
-    if (count === 0) break;
-    at += count;
-  }
-  return bytes.subarray(0, at);
-}
-
-function writeAll(
-  fs: Files,
-  fd: number,
-  bytes: Uint8Array,
-  position: number,
-): void {
-  for (let at = 0; at < bytes.length;) {
-    at += fs.writeSync(fd, bytes, at, bytes.length - at, position + at);
   }
 }

@@ -1,6 +1,6 @@
 /** A copy of an issuer's published bytes on disk. @module */
 
-import { isSigError, SigError } from "@sig/core";
+import { isSigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import type { DocumentName } from "../fetch/media_type.ts";
@@ -15,10 +15,10 @@ import type { RecordKind } from "../store/record_store.ts";
 import { ownerOfNewFile, WRITABLE_BY_OTHERS } from "../store/sqlite_file.ts";
 import {
   FeedCopy,
-  FeedRecorder,
   type Files,
   isFile,
   loadFiles,
+  Replacement,
 } from "./feed_copy.ts";
 import { sha256Hex } from "./pin.ts";
 import { decodeRecord, encodeRecord } from "./pin_record.ts";
@@ -85,11 +85,17 @@ export class Mirror implements DocumentReader {
   /** The label of the stored feed. */
   readonly #label: FeedLabel | null;
   #copy: FeedCopy | null | undefined;
-  #recorder: FeedRecorder | undefined;
+  /** The feed that is read. */
+  #replacement: Replacement | undefined;
   /** The label of the feed that was recorded to its end. */
   #recorded: FeedLabel | undefined;
-  #usedCopy = false;
-  #sawDifference = false;
+  /** Whether bytes of the feed were read from the copy. */
+  usedCopy = false;
+  /**
+   * Whether the server has sent other bytes than the remembered ones, or a
+   * shorter feed, even if the rest could not be read.
+   */
+  sawDifference = false;
   #differsAt: number | undefined;
 
   /** The small documents of the copy. */
@@ -149,19 +155,6 @@ export class Mirror implements DocumentReader {
     return this.#reader.kind;
   }
 
-  /** Whether bytes of the feed were read from the copy. */
-  get usedCopy(): boolean {
-    return this.#usedCopy;
-  }
-
-  /**
-   * Whether the server has sent other bytes than the remembered ones, or a
-   * shorter feed, even if the rest could not be read.
-   */
-  get sawDifference(): boolean {
-    return this.#sawDifference;
-  }
-
   /**
    * The sequence of the first event that is not the remembered one; undefined
    * if it was not read.
@@ -197,7 +190,7 @@ export class Mirror implements DocumentReader {
   async keep(documents: HeldDocuments): Promise<void> {
     const fs = this.#fs;
     if (fs === undefined) return;
-    const isKept = this.#recorded !== undefined && this.#recorder?.keep();
+    const isKept = this.#recorded !== undefined && this.#replacement?.keep();
     const feed = isKept ? this.#recorded ?? null : this.#label;
     await writeStored(fs, this.#path, this.#ref, {
       feed,
@@ -209,7 +202,7 @@ export class Mirror implements DocumentReader {
 
   /** Closes the files, and removes what was not kept. */
   close(): void {
-    this.#recorder?.close();
+    this.#replacement?.close();
     this.#copy?.close();
   }
 
@@ -244,7 +237,7 @@ export class Mirror implements DocumentReader {
       tail = await this.#reader.open(ref, { ...options, conditions });
     } catch (error) {
       if (!isRangeRefused(error)) throw error;
-      this.#sawDifference ||= isSigError(error, "fetch_status");
+      this.sawDifference ||= isSigError(error, "fetch_status");
       return undefined;
     }
     if (tail.unchanged) {
@@ -262,7 +255,7 @@ export class Mirror implements DocumentReader {
         at += served.length;
         continue;
       }
-      this.#sawDifference = true;
+      this.sawDifference = true;
       await stream.close();
       await tail.cancel();
       return undefined;
@@ -277,10 +270,10 @@ export class Mirror implements DocumentReader {
 
   /** Returns the copy, followed by a tail. */
   #joined(copy: FeedCopy, tail: OpenedDocument): OpenedDocument {
-    this.#usedCopy = true;
+    this.usedCopy = true;
     const { etag, mediaType } = tail;
     return {
-      ...{ etag, mediaType, bytes: chain(wholeOf(copy), tail.bytes) },
+      ...{ etag, mediaType, bytes: chain(copy.pieces(), tail.bytes) },
       length: copy.bytes + (tail.length ?? 0),
       cancel: () => tail.cancel(),
     };
@@ -292,43 +285,40 @@ export class Mirror implements DocumentReader {
     document: OpenedDocument,
     from: number,
   ): OpenedDocument {
-    if (this.#fs === undefined) return document;
+    const fs = this.#fs;
+    const known = this.#openCopy()?.bytes ?? 0;
+    if (fs === undefined || from > known) return document;
+    this.#replacement?.close();
+    this.#replacement = new Replacement(fs, this.#path);
     const { etag, mediaType } = document;
     const label = { ref, etag, mediaType };
-    const known = this.#openCopy()?.bytes ?? 0;
-    this.#recorder?.close();
-    this.#recorder = from <= known
-      ? new FeedRecorder(this.#fs, this.#path, from === 0 ? 0 : known)
-      : undefined;
     return { ...document, bytes: this.#follow(document.bytes, from, label) };
   }
 
-  /**
-   * Compares served bytes with the copy, and saves them; of a tail, those that
-   * the copy does not have.
-   */
+  /** Compares served bytes with the copy, and saves the feed up to their end. */
   async *#follow(
     served: AsyncIterable<Uint8Array>,
     from: number,
     label: Label,
   ): AsyncGenerator<Uint8Array> {
-    const known = this.#copy?.bytes ?? 0;
+    const copy = this.#openCopy();
+    const known = copy?.bytes ?? 0;
     this.#recorded = undefined;
+    for (const piece of copy?.pieces(from) ?? []) this.#replacement?.add(piece);
     let at = from;
     for await (const chunk of served) {
       if (at < known && this.#differsAt === undefined) {
-        const held = this.#copy?.read(at, chunk.length) ?? chunk;
+        const held = copy?.read(at, chunk.length) ?? chunk;
         const same = commonLength(held, chunk);
         if (same < held.length) this.#differsAt = at + same;
       }
-      const skipped = from === 0 ? 0 : Math.max(0, known - at);
-      this.#recorder?.add(chunk.subarray(skipped));
+      this.#replacement?.add(chunk);
       at += chunk.length;
-      this.#sawDifference ||= this.#differsAt !== undefined;
+      this.sawDifference ||= this.#differsAt !== undefined;
       yield chunk;
     }
     this.#recorded = { ...label, bytes: at };
-    this.#sawDifference ||= at < known;
+    this.sawDifference ||= at < known;
   }
 }
 
@@ -341,20 +331,6 @@ async function* chain(
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
-
-/** Yields the whole copy; the issuer is not blamed for one that is cut off. */
-function* wholeOf(copy: FeedCopy): Generator<Uint8Array> {
-  let left = copy.bytes;
-  for (const piece of copy.pieces()) {
-    yield piece;
-    left -= piece.length;
-  }
-  if (left === 0) return;
-  throw new SigError("fetch_failed", {
-    action: "read the copy of a feed",
-    reason: "it was shortened meanwhile",
-  });
-}
 
 /** Whether the server has fewer bytes, or does not serve parts as it should. */
 function isRangeRefused(error: unknown): boolean {
@@ -407,14 +383,11 @@ async function writeStored(
   id: string,
   stored: Stored,
 ): Promise<void> {
-  const part = `${path}.${crypto.randomUUID()}.part`;
-  try {
-    const text = await encodeRecord({ kind: DOCUMENTS, id }, stored);
-    fs.writeFileSync(part, text, { mode: 0o600, flag: "wx" });
-    fs.renameSync(part, `${path}.documents`);
-  } catch {
-    // The documents are fetched again.
-  }
+  const text = await encodeRecord({ kind: DOCUMENTS, id }, stored);
+  const file = new Replacement(fs, `${path}.documents`);
+  file.add(new TextEncoder().encode(text));
+  file.keep();
+  file.close();
 }
 
 /** Returns the number of equal bytes at the start. */
