@@ -51,51 +51,39 @@ export async function* observed(
 }
 
 /** Hashes a feed while it is read: the whole feed and the pinned prefix. */
-export class FeedProgress {
+class FeedProgress {
   readonly digest: RunningHash;
+  /** SHA-256 of the pinned prefix; undefined if the feed is shorter. */
+  prefixSha256: string | undefined;
   readonly #until: number;
   #at: number;
-  #prefixSha256: string | undefined;
 
   /**
-   * @param range The position of the next byte, and the length of the pinned
-   * prefix.
+   * @param at The position of the next byte.
+   * @param until The length of the pinned prefix.
    */
-  constructor(
-    digest: RunningHash,
-    { at, until }: { readonly at: number; readonly until: number },
-  ) {
+  constructor(digest: RunningHash, at: number, until: number) {
     this.digest = digest;
     this.#at = at;
     this.#until = until;
-    this.#notePrefix();
+    this.#add(new Uint8Array());
   }
 
-  /** SHA-256 of the pinned prefix; undefined if the feed is shorter. */
-  get prefixSha256(): string | undefined {
-    return this.#prefixSha256;
-  }
-
-  async *follow(
-    bytes: AsyncIterable<Uint8Array>,
-  ): AsyncGenerator<Uint8Array> {
+  async *follow(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
       const pinned = Math.max(0, this.#until - this.#at);
-      const isWithin = pinned === 0 || pinned >= chunk.length;
-      const parts = isWithin
-        ? [chunk]
-        : [chunk.subarray(0, pinned), chunk.subarray(pinned)];
-      for (const part of parts) {
-        this.digest.update(part);
-        this.#at += part.length;
-        this.#notePrefix();
-        yield part;
-      }
+      if (pinned > 0 && pinned < chunk.length) {
+        yield this.#add(chunk.subarray(0, pinned));
+        yield this.#add(chunk.subarray(pinned));
+      } else yield this.#add(chunk);
     }
   }
 
-  #notePrefix(): void {
-    if (this.#at === this.#until) this.#prefixSha256 ??= this.digest.hex();
+  #add(bytes: Uint8Array): Uint8Array {
+    this.digest.update(bytes);
+    this.#at += bytes.length;
+    if (this.#at === this.#until) this.prefixSha256 ??= this.digest.hex();
+    return bytes;
   }
 }
 
@@ -108,10 +96,17 @@ export function countLines(bytes: Uint8Array): number {
   return count;
 }
 
-/** A feed that was verified to its end. */
-interface ReadFeed {
+/** A verification, and the rest of its feed. */
+interface FeedRest {
   readonly verification: FeedVerification;
-  readonly progress: FeedProgress;
+  /** The digest of what was verified before. */
+  readonly digest: RunningHash;
+  /** Number of bytes that were verified before. */
+  readonly at: number;
+  /** The bytes after those; undefined if there are none. */
+  readonly bytes: AsyncIterable<Uint8Array> | undefined;
+  /** Size of a feed from its start, if the server states it. */
+  readonly expectedBytes?: number | undefined;
   readonly etag: string | null;
   readonly comparedAt: Date;
   /** Warnings about how the feed is served. */
@@ -119,17 +114,28 @@ interface ReadFeed {
 }
 
 /**
- * Compares a verified feed with the pin.
+ * Verifies a feed to its end, and compares it with the pin.
  *
- * @throws {SigError} `proof_invalid` with a checkpoint policy.
+ * @throws {SigError} the faults of the feed, the errors of reading it, and
+ * `proof_invalid` with a checkpoint policy.
  */
-export async function judgeFeed(
+export async function readToEnd(
   reading: Reading,
-  read: ReadFeed,
+  { verification, digest, at, bytes, expectedBytes, ...read }: FeedRest,
 ): Promise<FoundFeed> {
-  const { pin, keys, proofs, options, mirror } = reading;
-  const { progress: { prefixSha256, digest }, verification } = read;
-  const { events, tree } = verification;
+  const { pin, keys, loaded, proofs, options, mirror } = reading;
+  const { now, yieldToEventLoop, onEvent, workers } = options;
+  const { tree } = verification;
+  proofs.prepare(tree, pin);
+  const progress = new FeedProgress(digest, at, pin?.feed?.bytes ?? 0);
+  if (bytes !== undefined) {
+    await verification.read(progress.follow(bytes), {
+      ...{ now, yieldToEventLoop, onEvent, workers, expectedBytes },
+      keys: loaded.keys,
+    });
+  }
+  const { events } = verification;
+  const { prefixSha256 } = progress;
   const sha256 = digest.hex();
   const error = pin && findContradiction(pin, {
     keys,
@@ -140,7 +146,7 @@ export async function judgeFeed(
   });
   if (error !== undefined) {
     const served = { sequence: events, sha256, ...servedKeys(keys) };
-    return contradictionOf(error, served, options.now);
+    return contradictionOf(error, served, now);
   }
   const { checkpointPolicy: policy } = options;
   const proof = await proofs.toRemember(pin, { events, keys, tree }, policy);
@@ -148,16 +154,19 @@ export async function judgeFeed(
     options.onConfirmed?.(await proofs.text, proofs.checkpoint);
   }
   tree?.endState();
-  return await foundFeed(reading, read, { sha256, proof });
+  const found = { ...read, verification, digest, sha256, proof };
+  return await foundFeed(reading, found);
 }
+
+/** A feed that was verified to its end, and continues the pin. */
+type ReadFeed = Omit<FeedRest, "at" | "bytes" | "expectedBytes"> & {
+  readonly sha256: string;
+  readonly proof: PinnedProof | null;
+};
 
 async function foundFeed(
   { pin, loaded, documents, keys: { published }, proofs, options }: Reading,
-  { verification, progress, etag, comparedAt, warnings }: ReadFeed,
-  { sha256, proof }: {
-    readonly sha256: string;
-    readonly proof: PinnedProof | null;
-  },
+  { verification, digest, sha256, proof, etag, comparedAt, warnings }: ReadFeed,
 ): Promise<FoundFeed> {
   const { now } = options;
   const { metadata: { events_uri: ref, public_only } } = loaded;
@@ -209,7 +218,7 @@ async function foundFeed(
       documents,
       keys: loaded.keys,
       verification,
-      digest: progress.digest,
+      digest,
       checkpoint: options.checkpointPolicy && proofs.checkpoint,
       heldBytes: bytes +
         Array.from(documents.values(), (each) => each.bytes.length)

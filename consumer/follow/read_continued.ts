@@ -5,12 +5,7 @@ import { sameBytes } from "@sig/core/internal";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { ByteStream } from "../read/byte_stream.ts";
 import { createFastSha256, type RunningHash } from "../verify/verify_feed.ts";
-import {
-  countLines,
-  FeedProgress,
-  judgeFeed,
-  observed,
-} from "./feed_progress.ts";
+import { countLines, observed, readToEnd } from "./feed_progress.ts";
 import type { Copy, FoundFeed, OpenedFeed, Reading } from "./reading.ts";
 
 /**
@@ -85,49 +80,37 @@ async function readResponse(
   { document, warnings }: OpenedFeed,
   isWhole = false,
 ): Promise<FoundFeed | "other_bytes" | "other_tag"> {
-  const { pin, proofs, loaded, options } = reading;
+  const { pin, options } = reading;
   const { verification } = copy;
-  const { range, etag } = document;
-  const { bytes: until = 0, prefix_sha256 } = pin?.feed ?? {};
-  const isOfPin = copy.sha256 === prefix_sha256;
+  const { range, etag, unchanged = false } = document;
+  const isOfPin = copy.sha256 === pin?.feed?.prefix_sha256;
   const stream = new ByteStream(observed(document, options));
   try {
-    proofs.prepare(verification.tree, pin);
-    if (document.unchanged) {
-      // The issuer serves the copy, but another process has seen more events,
-      // or accepted a different history.
-      if (!isOfPin) return "other_bytes";
-      const { digest, comparedAt } = copy;
-      const progress = new FeedProgress(digest, { at: copy.bytes, until });
-      const { etag } = copy;
-      const read = { verification, progress, etag, comparedAt, warnings };
-      return await judgeFeed(reading, read);
-    }
-    const digest = range === undefined
+    const digest = unchanged
+      // Otherwise another process has seen more events, or accepted a different
+      // history.
+      ? isOfPin ? copy.digest : undefined
+      : range === undefined
       ? await digestPrefix(stream, copy, options.yieldToEventLoop)
       : await compareOverlap(stream, copy);
     if (digest === undefined) return "other_bytes";
-    const progress = new FeedProgress(digest, { at: copy.bytes, until });
     const first = await stream.take(MAX_TAKEN_BYTES);
-    if (first.length < MAX_TAKEN_BYTES && first.length > 0) {
-      if (first.at(-1) !== LF) {
-        throw verification.incompleteLineAfter(countLines(first));
-      }
-    }
-    if (first.length > 0) {
-      const { now, yieldToEventLoop, onEvent, workers } = options;
-      const { keys } = loaded;
-      const bytes = progress.follow(chain(first, stream));
-      const given = { now, yieldToEventLoop, onEvent, workers, keys };
-      await verification.read(bytes, given);
-    }
-    if (
-      !isWhole && range !== undefined && etag !== copy.etag &&
-      verification.events === copy.events
-    ) return "other_tag";
-    const comparedAt = range === undefined ? options.now : copy.comparedAt;
-    const read = { verification, progress, etag, comparedAt, warnings };
-    const found = await judgeFeed(reading, read);
+    const isCutOff = first.length > 0 && first.length < MAX_TAKEN_BYTES &&
+      first.at(-1) !== LF;
+    if (isCutOff) throw verification.incompleteLineAfter(countLines(first));
+    const hasOtherTag = range !== undefined && etag !== copy.etag;
+    if (hasOtherTag && first.length === 0 && !isWhole) return "other_tag";
+    const found = await readToEnd(reading, {
+      verification,
+      digest,
+      at: copy.bytes,
+      bytes: first.length > 0 ? chain(first, stream) : undefined,
+      etag: unchanged ? copy.etag : etag,
+      comparedAt: unchanged || range !== undefined
+        ? copy.comparedAt
+        : options.now,
+      warnings,
+    });
     // The copy may be of a history that was replaced.
     return found.kind === "contradiction" && !isOfPin ? "other_bytes" : found;
   } finally {

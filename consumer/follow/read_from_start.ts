@@ -6,12 +6,7 @@ import type { KnownPin } from "../memory/pin.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
 import { createFastSha256, createSha256For } from "../verify/verify_feed.ts";
-import {
-  countLines,
-  FeedProgress,
-  judgeFeed,
-  observed,
-} from "./feed_progress.ts";
+import { countLines, observed, readToEnd } from "./feed_progress.ts";
 import {
   contradictionOf,
   type FoundFeed,
@@ -32,13 +27,6 @@ export async function readFromStart(
   try {
     // The bytes of a copy are not compared with the server's.
     const comparedBefore = mirror?.usedCopy && pin?.feed?.compared_at;
-    const tree = proofs.newTree(pin);
-    // The state tree takes a third of the time. It is for comparisons.
-    const isRemembered = (pin?.proof ?? null) !== null;
-    if (comparedBefore && isRemembered && !options.checkpointPolicy) {
-      tree?.endState();
-    }
-    proofs.prepare(tree, pin);
     const verification = new FeedVerification({
       issuer: loaded.issuer,
       publicOnly: loaded.metadata.public_only,
@@ -47,26 +35,16 @@ export async function readFromStart(
       unmatchedRevoke: options.unmatchedRevoke,
       keepOnly: options.keepOnly,
       recovery: loaded.recovery,
-      tree,
+      tree: proofs.newTree(pin),
     });
-    const progress = new FeedProgress(createSha256For(document.length), {
-      at: 0,
-      until: pin?.feed?.bytes ?? 0,
-    });
-    const { now, yieldToEventLoop, onEvent, workers } = options;
-    await verification.read(progress.follow(observed(document, options)), {
-      now,
-      yieldToEventLoop,
-      onEvent,
-      workers,
-      keys: loaded.keys,
-      expectedBytes: document.length,
-    });
-    return await judgeFeed(reading, {
+    return await readToEnd(reading, {
       verification,
-      progress,
+      digest: createSha256For(document.length),
+      at: 0,
+      bytes: observed(document, options),
+      expectedBytes: document.length,
       etag: document.etag,
-      comparedAt: comparedBefore ? new Date(comparedBefore) : now,
+      comparedAt: comparedBefore ? new Date(comparedBefore) : options.now,
       warnings,
     });
   } finally {
