@@ -109,7 +109,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     sshKeys: ["ssh-keys", "print the SSH keys that may log in, for sshd"],
     allowedSigners: [
       "allowed-signers",
-      "print who may sign what when, for git and ssh-keygen",
+      "print an allowed_signers file, for git and ssh-keygen",
     ],
   }),
   ...from(() => import("./commands/log.ts"), {
@@ -191,7 +191,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     diff: ["diff", "compare two sources, or one source at two moments"],
   }),
   ...from(() => import("./commands/audit.ts"), {
-    audit: ["audit", "report who gained or lost what, when, and by which key"],
+    audit: ["audit", "report gained and lost access, with its time and key"],
   }),
   ...from(() => import("./commands/test.ts"), {
     test: ["test", "run decision test cases"],

@@ -305,7 +305,7 @@ test("pin list reports a damaged pin and lists the others", async ({ check, work
     terminals: ["stdout"],
     code: 2,
     out: did,
-    err: `damaged is the pin of "${broken}"`,
+    err: `the pin of "${broken}" is damaged`,
   });
 });
 

@@ -40,7 +40,7 @@ export const PIN_FLAGS = {
 /** Flags of the commands that can answer from a proof. */
 export const PROOF_FLAGS = {
   "no-proof": toggle(
-    "read the whole feed, so that the server can't tell who is asked about",
+    "read the whole feed, so that the server does not learn the subject",
   ),
   "max-checkpoint-age": optional(
     duration,

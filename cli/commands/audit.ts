@@ -242,8 +242,8 @@ function noteOf(entry: DatedChange): string {
   const { cause, reason, reason_code, effective_at, backdated } = entry;
   return [
     entry.void ? "void: its key had ended" : "",
-    cause === "valid_from" ? "began by itself" : "",
-    cause === "valid_until" ? "ended by itself" : "",
+    cause === "valid_from" ? "its validity began" : "",
+    cause === "valid_until" ? "its validity ended" : "",
     reason_code ?? "",
     ...differencesOf(entry),
     backdated
@@ -270,7 +270,7 @@ function differencesOf(
   if (fields.length > 0 || isShown) {
     return describeFields(before, after, fields);
   }
-  return ["nothing that a check looks at"];
+  return ["nothing that affects a check"];
 }
 
 const CSV: readonly CsvColumn<Shown>[] = [

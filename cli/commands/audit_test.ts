@@ -178,7 +178,7 @@ test("audit marks backdated events in text, CSV and HTML, and escapes values fro
   for (
     const [output, part] of [
       [text, "employment_ended, backdated to 2025-12-01T00:00:00Z"],
-      [text, "ended by itself"],
+      [text, "its validity ended"],
       [csv, `"'=Adam<b>"`],
       [csv, `"'＝Alice"`],
       [
@@ -313,7 +313,10 @@ test("diff compares two times of one source", async (workspace) => {
       ["diff $D/acme --from 1 --to 99", "consistency_unavailable"],
       ["diff $D/acme", "there is nothing to compare with"],
       ["diff $D/acme $D/acme --from 1", "--from and --to are for one source"],
-      ["diff --sig $D/acme $D/acme $D/acme", "there are three sources"],
+      [
+        "diff --sig $D/acme $D/acme $D/acme",
+        "more than two sources were given",
+      ],
       ["diff", "<source> is missing"],
       ["diff $D/acme --from 0", "--from must be a sequence"],
     ] as const
@@ -336,7 +339,7 @@ test("audit shows changes of fields besides roles", async (workspace) => {
   for (
     const [sequence, kind, says] of [
       [5, "changed", "valid_until 2026-06-30T00:00:00Z → none"],
-      [6, "changed", "nothing that a check looks at"],
+      [6, "changed", "nothing that affects a check"],
       [8, "recorded", "roles deploy → refund, review"],
     ] as const
   ) {

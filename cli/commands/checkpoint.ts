@@ -40,7 +40,7 @@ export const checkpoint = typedCommand({
     ),
     drop: many(
       kid,
-      "go on without the signature of this key, whose private part is lost",
+      "continue without the signature of this key, whose private part is lost",
     ),
     witness: many(
       textOf("URL=VKEY"),

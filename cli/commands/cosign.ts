@@ -8,10 +8,9 @@ import { sourceCommand } from "../ask/source_flags.ts";
 export const cosign = sourceCommand({
   description: `
     Verifies the whole feed, and that it gives the checkpoint's root, bytes and state
-    and continues what the pin store remembers. A local source is never remembered, and
-    is refused. Then prints a signature line, which
-    the issuer adds with \`sig checkpoint --add\`. Readers pass the key that is shown
-    as --cosigner.`,
+    and continues what the pin store remembers. A local source is never remembered,
+    and is refused. Then prints a signature line, which the issuer adds with
+    \`sig checkpoint --add\`. Readers pass the key that is shown as --cosigner.`,
   flags: {
     key: required(
       signingKey,

@@ -48,7 +48,9 @@ export const diff = typedCommand({
     const [source = sourceOf(call), other, extra] = flag === undefined
       ? call.positionals
       : [flag, ...call.positionals];
-    if (extra !== undefined) throw usageError("there are three sources");
+    if (extra !== undefined) {
+      throw usageError("more than two sources were given");
+    }
     if (other === undefined && from === undefined) {
       throw usageError("there is nothing to compare with", {
         hint: "Name a second source, or give --from and --to.",

@@ -34,7 +34,7 @@ export const exportSite = typedCommand({
     for (const name of Object.keys(EXPORT_FLAGS)) {
       const flag = name as keyof typeof EXPORT_FLAGS;
       if (call.flags[flag] === undefined || kind.takes.includes(flag)) continue;
-      throw usageError(`--${flag} means nothing to ${kind.name}`, {
+      throw usageError(`--${flag} does not apply to ${kind.name}`, {
         flag: `--${flag}`,
       });
     }

@@ -91,7 +91,7 @@ test("export refuses a private key in the key set, and flags that do not fit the
   for (
     const [words, says] of [
       ["nginx", "--dir is required"],
-      ["static --dir $D/acme --root /srv", "--root means nothing to static"],
+      ["static --dir $D/acme --root /srv", "--root does not apply to static"],
       [
         "nginx --dir $D/acme --certificate /c.pem",
         "--certificate and --certificate-key go together",

@@ -220,7 +220,7 @@ test("upsert warns about an ignored link, and about a link to an unknown subject
   );
   assertStringIncludes(
     (await link(workspace, "did:web:fresh.example", typo)).stderr,
-    `no event is about ${typo}, the person`,
+    `same_person_as names ${typo}, which no event is about`,
   );
   // There is no warning for a key that is linked already, or for a new key.
   const phone = await withKey(workspace, ALICE);

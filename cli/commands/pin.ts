@@ -253,8 +253,8 @@ function listedInPart(
     "Forget such an issuer: sig pin remove ISSUER. Its next fetch then has nothing to compare with.";
   const pins = readable.map(jsonOf) as unknown as JsonValue;
   return new SigError("store_unavailable", {
-    action: `list all that the memory ${place} holds`,
-    reason: `damaged is the pin of ${named}`,
+    action: `list all pins of ${place}`,
+    reason: `the pin of ${named} is damaged`,
     context: { place, issuers, pins, hint },
   });
 }

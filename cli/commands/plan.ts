@@ -295,7 +295,7 @@ async function readSavedPlan(
   };
   for (const [flag, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    throw usageError(`--${flag} is for a list, and --plan is not one`, {
+    throw usageError(`--${flag} and --plan contradict each other`, {
       flag: `--${flag}`,
     });
   }

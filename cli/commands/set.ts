@@ -54,9 +54,10 @@ type SetValues = Values<typeof FLAGS>;
 export const set = typedCommand({
   description: `
     Appends an upsert that keeps everything not named, for each key of the person
-    with that type (title, department, label and metadata: of one key). A bare date is the start
-    of that day in --valid-from and its end in --valid-until, UTC; none takes
-    a date, title, department or label away, --no-roles all roles.`,
+    with that type (title, department, label and metadata: of one key). A bare date
+    is the start of that day in --valid-from and its end in --valid-until, UTC. The
+    value none removes a date, title, department or label; --no-roles removes all
+    roles.`,
   flags: FLAGS,
   subjects: "person",
   examples: [
@@ -299,7 +300,7 @@ function rolesOf(
   if (unknown !== undefined && isNamed) {
     const near = suggest(unknown, before);
     throw usageError(
-      `it has no role ${JSON.stringify(unknown)} to remove`,
+      `the relationship has no role ${JSON.stringify(unknown)} to remove`,
       {
         flag: "--remove-role",
         hint: near === undefined

@@ -175,7 +175,7 @@ test("upsert, plan and doctor report names that differ from a published name in 
     `the subject "did:web:Alice.example" differs from "did:web:alice.example" ${differs}`,
     `the role "Review" differs from "review" ${differs}`,
     'the role "ad\\u200bmin" contains a character that is not visible',
-    '"none" is a role of that name, not no role',
+    '"none" is a role with that name, and removes no role',
   ];
   const doubtful = [
     ["did:web:Alice.example", subject],
@@ -476,7 +476,7 @@ test("no role with a control character is given, and one can be removed", async 
   );
   await workspace.refused(
     [...set, "--remove-role", "a\nb"],
-    'it has no role "a\\nb" to remove',
+    'the relationship has no role "a\\nb" to remove',
   );
 });
 

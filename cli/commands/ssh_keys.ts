@@ -91,9 +91,9 @@ export const sshKeys = typedCommand({
   description: `
     With --key-type and --key, prints the key if its did:key meets the requirements,
     and nothing otherwise: for AuthorizedKeysCommand of sshd, with --key-type %t and
-    --key %k. Standard error, which sshd logs, says why a key is denied, and whose it
-    is if a people file is at hand. Without an answer it prints nothing and exits
-    with 2.
+    --key %k. Standard error, which sshd logs, says why a key is denied, and, with a
+    people file, whose key it is. Without an answer it prints nothing and exits with
+    2.
 
     Without them, prints an authorized_keys file: the key of each did:key that meets
     the requirements now, and until when.`,

@@ -72,7 +72,7 @@ export const test = typedCommand({
     const file = await parseExpectedDecisions(decode(bytes));
     const source = call.flags.sig ?? file.source;
     if (source === undefined) {
-      throw usageError("there is no source to ask", {
+      throw usageError("no source was given", {
         hint: "Write source: into the file, or give --sig.",
       });
     }

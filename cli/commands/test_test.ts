@@ -29,7 +29,7 @@ test("test exits 0 if all cases hold, and takes the source from the file or --si
   await workspace.write("cases.yaml", `source: ./nowhere\n${GOOD}`);
   await workspace.ok(TEST);
   await workspace.write("cases.yaml", GOOD);
-  await workspace.refused("test $D/cases.yaml", "there is no source to ask");
+  await workspace.refused("test $D/cases.yaml", "no source was given");
 });
 
 test("a failed case shows the expected and actual decision with the explanation, and exits 1", async (workspace) => {

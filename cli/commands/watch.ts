@@ -11,7 +11,7 @@ import { quote } from "@sig/core/internal";
 import type { WatchedEvent, WatchOptions } from "@sig/consumer";
 import { type Call, INTERRUPTED } from "../command_line/command.ts";
 import { checked, sequence, textOf } from "../command_line/values.ts";
-import { PINS_FLAG, type PinValues } from "../ask/pin_flags.ts";
+import { PIN_FLAGS, PINS_FLAG, type PinValues } from "../ask/pin_flags.ts";
 import {
   type Output,
   safe,
@@ -54,17 +54,18 @@ const interval = checked(duration, (ms) => ms > 0, "be more than 0");
 
 /** `sig watch` */
 export const watch = sourceCommand({
-  description: `Prints each newly verified event once, as a line of JSON:
-{"sequence","event_id","event","kid"}. A cursor in the pin store keeps the
-position for the next start; a new cursor begins at the end of the feed, or at
---from. Nothing is printed unless the whole feed is valid. If the issuer
-can't be reached, it is asked again after growing intervals. A feed that is
-invalid or contradicts the pin store ends it with 2, Ctrl-C with 130, SIGTERM
-with 0.
+  description: `
+    Prints each newly verified event once, as a line of JSON:
+    {"sequence","event_id","event","kid"}. A cursor in the pin store keeps the
+    position for the next start; a new cursor begins at the end of the feed, or at
+    --from. Nothing is printed unless the whole feed is valid. If the issuer
+    can't be reached, it is asked again at growing intervals. A feed that is
+    invalid or contradicts the pin store ends it with 2, Ctrl-C with 130, SIGTERM
+    with 0.
 
-With --exec nothing is printed: COMMAND, a program with its arguments (no shell,
-no quotes), gets the line on standard input, one event after the other. It is run
-again until it ends with 0.`,
+    With --exec nothing is printed: COMMAND, a program with its arguments (no shell,
+    no quotes), gets the line on standard input, one event after the other. It is run
+    again until it ends with 0.`,
   flags: {
     from: optional(
       sequence,
@@ -82,7 +83,7 @@ again until it ends with 0.`,
     ),
     ...PINS_FLAG,
     "no-pin": toggle("keep no cursor"),
-    "require-pin": toggle("refuse issuers that it does not hold yet"),
+    "require-pin": PIN_FLAGS["require-pin"],
   },
   format: "json",
   endless: true,

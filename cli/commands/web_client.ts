@@ -135,7 +135,7 @@ export const webClientSet = typedCommand({
       }),
     };
     if (Object.keys(changes).length === 0) {
-      throw usageError("nothing is changed", {
+      throw usageError("no change was given", {
         hint: "For example: --redirect-uri URI, --pkce no.",
       });
     }

@@ -82,7 +82,7 @@ test("web client add has a flag for each member, and list, remove and rotate-sec
     require: ["role=wiki"],
     pkce: true,
   }]);
-  await workspace.refused(set, "nothing is changed");
+  await workspace.refused(set, "no change was given");
   await workspace.refused(`${set} --unset pkce`, "--unset must be");
   await workspace.refused(
     `${set.replace("wiki", "shop")} --pkce no`,

@@ -302,7 +302,7 @@ export const REFUSED_FINDINGS = {
     severity: "error",
     when: "A document has neither `content-length` nor chunked encoding",
     why: "Readers refuse it, since it could be truncated",
-    mend: "Let the server and each proxy speak HTTP/1.1 and send the length",
+    mend: "Let the server and each proxy use HTTP/1.1 and send the length",
     find: refused("unframed"),
   },
   recovery_faulty: {

@@ -25,7 +25,7 @@ Deno.test("refuses a login or an application that is not a host", async (t) => {
         [`${LOGIN} $host`, "must be a host"],
         [`${LOGIN} b.example/x`, "must be a host"],
         [`${LOGIN} a.example --upstream http://a.example/x`, "--upstream"],
-        [`${LOGIN} a.example --dir x`, "--dir means nothing to gate-nginx"],
+        [`${LOGIN} a.example --dir x`, "--dir does not apply to gate-nginx"],
       ] as const
     ) {
       await t.step(words, async () => {

@@ -156,7 +156,9 @@ async function doubtsAboutLink(
   const known = new Set(
     Iterator.from(relationships.values()).map(({ upsert }) => upsert.subject),
   );
-  if (!known.has(person)) return [`no event is about ${person}, the person`];
+  if (!known.has(person)) {
+    return [`same_person_as names ${person}, which no event is about`];
+  }
   if (
     canLink?.(subject, person) !== false ||
     personOf?.(subject) === personOf?.(person)
@@ -246,7 +248,9 @@ function doubtsAboutRole(
   const [mark] = /[,;]/.exec(role) ?? [];
   const name = mark === "," ? "comma" : "semicolon";
   return [
-    ...(role === "none" ? [`"none" is a role of that name, not no role`] : []),
+    ...(role === "none"
+      ? [`"none" is a role with that name, and removes no role`]
+      : []),
     ...(mark === undefined ? [] : [
       `${JSON.stringify(role)} is one role with a ${name} in it; ${several}`,
     ]),

@@ -124,7 +124,7 @@ export const APPEND_FLAGS = {
   ...MEMBER_FLAGS,
   visibility: optional(
     oneOf("public", "private"),
-    "who may read it (default: public)",
+    "public or private events (default: public)",
   ),
   ...SIGNING_FLAGS,
 };
