@@ -114,22 +114,9 @@ async function passphraseOf(
   return await readPassphrase(call, call.flags["passphrase-file"]);
 }
 
-/** Opens the issuer of `--dir` with its key store. */
 async function openHere(call: Call<Values<typeof DIR_FLAG>>): Promise<Issuer> {
-  const { createFileStore, openIssuer } = await import("@sig/issuer");
-  const { fileKeys, openPublished } = await import("../issue/open_issuer.ts");
-  const { readNamedKey } = await import("../issue/private_key.ts");
-  const named = call.io.env("SIG_KEY_FILE");
-  const own = named === undefined ? [] : [
-    openPublished(await readNamedKey(call, named)),
-  ];
-  return await openIssuer({
-    store: createFileStore(call.flags.dir),
-    keys: fileKeys(call),
-    otherKeys: own,
-    now: call.io.now,
-    onRecovery: (notice) => warn(call, notice.detail),
-  });
+  const { openWithKeyStore } = await import("../issue/open_issuer.ts");
+  return (await openWithKeyStore(call)).issuer;
 }
 
 const RECOVER_FLAGS = {

@@ -30,19 +30,11 @@ export const rotateKey = typedCommand({
     "sig rotate-key --dir acme.example --kid orgsign-2 --key agent:",
   ],
   async run(call) {
-    const { createFileStore, openIssuer } = await import("@sig/issuer");
-    const { fileKeys, openPublished } = await import("../issue/open_issuer.ts");
+    const { openWithKeyStore } = await import("../issue/open_issuer.ts");
     const { readNamedKey } = await import("../issue/private_key.ts");
     const { kid, key, unintroduced } = call.flags;
-    const file = call.io.env("SIG_KEY_FILE");
-    const old = file === undefined ? undefined : await readNamedKey(call, file);
-    await using issuer = await openIssuer({
-      store: createFileStore(call.flags.dir),
-      keys: fileKeys(call),
-      otherKeys: old === undefined ? [] : [openPublished(old)],
-      now: call.io.now,
-      onRecovery: (notice) => warn(call, notice.detail),
-    });
+    const { issuer: opened, own } = await openWithKeyStore(call);
+    await using issuer = opened;
     const named = key === undefined ? undefined : await readNamedKey(call, key);
     const { warnings } = await issuer.rotateKey({
       kid,
@@ -50,7 +42,7 @@ export const rotateKey = typedCommand({
       ...named && { key: await named.keep(kid) },
     });
     writeWarnings(call, warnings);
-    const signsStill = old !== undefined && old.x !== named?.x;
+    const signsStill = own !== undefined && own.x !== named?.x;
     if (signsStill) {
       warn(
         call,

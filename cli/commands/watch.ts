@@ -12,13 +12,7 @@ import type { WatchedEvent, WatchOptions } from "@sig/consumer";
 import { type Call, INTERRUPTED } from "../command_line/command.ts";
 import { checked, sequence, textOf } from "../command_line/values.ts";
 import { PIN_FLAGS, PINS_FLAG, type PinValues } from "../ask/pin_flags.ts";
-import {
-  type Output,
-  safe,
-  safeJson,
-  warn,
-  writeWarnings,
-} from "../output/write.ts";
+import { safe, safeJson, warn, writeWarnings } from "../output/write.ts";
 import {
   type PolicyValues,
   sourceCommand,
@@ -197,7 +191,8 @@ export async function watchSource(
         ...policy,
         ...options,
         now: call.io.now,
-        place: isLocal ? await realPath(call, source.path) : undefined,
+        // A folder has one cursor, whatever its link.
+        place: isLocal ? await call.io.realPath(source.path) : undefined,
         pins,
         mirrorFolder: keepsNothing ? undefined : mirrorFolder(call),
         requirePin,
@@ -219,9 +214,4 @@ export async function watchSource(
   } finally {
     await pins?.close();
   }
-}
-
-/** Returns the real path: a folder has one cursor, whatever its link. */
-async function realPath({ io }: Output, path: string): Promise<string> {
-  return await io.realPath(path) ?? io.absolutePath(path);
 }

@@ -12,6 +12,7 @@ import {
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { id, url } from "../command_line/values.ts";
+import { given } from "../issue/flags.ts";
 import { column, writeTable } from "../output/table.ts";
 import { safeJson, writeJson, writeResult } from "../output/write.ts";
 
@@ -127,7 +128,7 @@ export const webClientSet = typedCommand({
     const isYes = (value?: "yes" | "no") => value && value === "yes";
     const changes = {
       ...Object.fromEntries(flags.unset.map((member) => [member, null])),
-      ...withoutUndefined({
+      ...given({
         redirect_uris: redirects.length === 0 ? undefined : redirects,
         ...membersOf(flags),
         refresh: isYes(flags.refresh),
@@ -147,12 +148,6 @@ export const webClientSet = typedCommand({
     );
   },
 });
-
-function withoutUndefined(members: { readonly [name: string]: unknown }) {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  );
-}
 
 /** `sig web client list` */
 export const webClientList = typedCommand({

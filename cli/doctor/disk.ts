@@ -82,7 +82,7 @@ async function findRecoveryKeys(
   ]);
   const found: string[] = [];
   for (const folder of folders) {
-    for (const name of await io.listFiles(folder)) {
+    for (const name of await io.listFolder(folder) ?? []) {
       const path = `${folder}/${name}`;
       const bytes = await io.readFile(path, MAX_KEY_BYTES).catch(() => null);
       const x = bytes === null ? undefined : privateX(bytes);

@@ -51,6 +51,23 @@ export async function openIssuerDir(
 }
 
 /**
+ * Opens the issuer of `--dir` with the key store, for work on its keys. A key
+ * of `SIG_KEY_FILE`, the result's `own`, may sign as well.
+ */
+export async function openWithKeyStore(call: Call<{ readonly dir: string }>) {
+  const file = call.io.env("SIG_KEY_FILE");
+  const own = file === undefined ? undefined : await readNamedKey(call, file);
+  const issuer = await openIssuer({
+    store: createFileStore(call.flags.dir),
+    keys: fileKeys(call),
+    otherKeys: own === undefined ? [] : [openPublished(own)],
+    now: call.io.now,
+    onRecovery: (notice) => warn(call, notice.detail),
+  });
+  return { issuer, own };
+}
+
+/**
  * Opens the issuer as {@linkcode openIssuerDir}. Refuses if the feed at
  * `--against` has more events than the local feed.
  */

@@ -33,20 +33,16 @@ export async function requireElsewhere(
   const parent = path.includes("/")
     ? path.slice(0, path.lastIndexOf("/"))
     : ".";
-  const folder = await realPathOf(io, parent === "" ? "/" : parent);
+  const folder = await io.realPath(parent === "" ? "/" : parent);
   const places = [dir, ...hasKeyStore(io) ? [keyStoreDir(io)] : []];
   for (const place of places) {
-    const kept = await realPathOf(io, place);
+    const kept = await io.realPath(place);
     if (folder !== kept && !folder.startsWith(`${kept}/`)) continue;
     throw usageError(
       `a recovery key is never kept in ${JSON.stringify(place)}`,
       { hint: "Write it to a removable medium, and keep that offline." },
     );
   }
-}
-
-async function realPathOf(io: Io, path: string): Promise<string> {
-  return await io.realPath(path) ?? io.absolutePath(path);
 }
 
 /** Makes a recovery key and writes it to a new file; returns its public part. */

@@ -31,19 +31,10 @@ export function createDenoIo(): Io {
     listFolder,
     createFile: (path, text) =>
       writeFile(path, text, { createNew: true, mode: 0o644 }),
-    realPath: (path) => Deno.realPath(path).catch(() => undefined),
+    realPath: (path) => Deno.realPath(path).catch(() => absolutePath(path)),
     runProgram,
     connectSocket,
-    appendFile: (path, text) => writeFile(path, text, { mode: 0o600 }),
     absolutePath,
-    async listFiles(path) {
-      try {
-        const entries = await Array.fromAsync(Deno.readDir(path));
-        return entries.flatMap(({ isFile, name }) => isFile ? [name] : []);
-      } catch {
-        return [];
-      }
-    },
     exists: (path) => {
       try {
         Deno.statSync(path);

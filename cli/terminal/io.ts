@@ -16,8 +16,8 @@ export interface Io extends ProcessIo {
   createFile(path: string, text: string): Promise<void>;
   /** Returns the absolute path, without resolving links. */
   absolutePath(path: string): string;
-  /** Resolves the links of a path; undefined if it doesn't exist. */
-  realPath(path: string): Promise<string | undefined>;
+  /** Resolves the links of a path; the absolute path if it doesn't exist. */
+  realPath(path: string): Promise<string>;
   /**
    * Runs a program without a shell, with `stdin` as its standard input, and
    * resolves to its exit code. Rejects with `invalid_request` if it can't be
@@ -30,10 +30,6 @@ export interface Io extends ProcessIo {
   ): Promise<Pick<Deno.Conn, "read" | "write" | "close"> | undefined>;
   /** Returns a signal that aborts after `ms` milliseconds. */
   deadline(ms: number): AbortSignal;
-  /** Appends to a file, which it creates (0600); rejects: `write_failed`. */
-  appendFile(path: string, text: string): Promise<void>;
-  /** Returns the names of the files in a folder; none if it can't be read. */
-  listFiles(path: string): Promise<readonly string[]>;
   /** Whether a path exists. */
   exists(path: string): boolean;
   /** Asks for confirmation on the terminal; false without a terminal. */

@@ -6,18 +6,13 @@ import { createDenoIo } from "./deno_io.ts";
 const io = createDenoIo();
 const ROOT = new URL("../..", import.meta.url).pathname;
 
-Deno.test("createPrivateFile creates mode 0600 and never overwrites; appendFile appends", async () => {
+Deno.test("createPrivateFile creates mode 0600 and never overwrites", async () => {
   await using folder = await tempFolder();
   const dir = folder.path;
   const path = `${dir}/f`;
   await io.createPrivateFile(path, "a\n");
-  await io.appendFile(path, "b\n");
-  await io.appendFile(`${dir}/g`, "c\n");
-  assertEquals(await Deno.readTextFile(path), "a\nb\n");
-  assertEquals([await io.fileMode(path), await io.fileMode(`${dir}/g`)], [
-    0o600,
-    0o600,
-  ]);
+  assertEquals(await Deno.readTextFile(path), "a\n");
+  assertEquals(await io.fileMode(path), 0o600);
   await Deno.symlink(`${dir}/elsewhere`, `${dir}/link`);
   for (const taken of [path, `${dir}/link`]) {
     const error = await assertRejects(() => io.createPrivateFile(taken, "x"));
@@ -44,7 +39,7 @@ Deno.test({
         const io = createDenoIo();
         const tell = (error) => console.log(error.code);
         await io.createPrivateFile("new.jwk", "y".repeat(2000)).catch(tell);
-        await io.appendFile("names.csv", "y".repeat(2000)).catch(tell);`,
+        await io.replaceFile("names.csv", "y".repeat(2000)).catch(tell);`,
     );
     const stdout = await runWell("sh", [
       ...["-c", 'trap "" XFSZ; ulimit -f 2; exec "$@"', "sh"],
