@@ -15,7 +15,7 @@ import {
   type Values,
 } from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
-import { textOf } from "../command_line/values.ts";
+import { refuseTogether, textOf } from "../command_line/values.ts";
 
 /** The location of the pin store. */
 export const PINS_FLAG = {
@@ -124,15 +124,8 @@ interface PinChoice {
 export function pinChoice({ flags }: Call<PinValues>): PinChoice {
   const { full = false, "max-age": maxAgeMs = 0, "require-pin": requirePin } =
     flags;
-  const contradicted = flags.pins !== undefined
-    ? "--pins"
-    : requirePin
-    ? "--require-pin"
-    : undefined;
-  if (flags["no-pin"] && contradicted !== undefined) {
-    throw usageError(`${contradicted} and --no-pin contradict each other`, {
-      flag: contradicted,
-    });
+  if (flags["no-pin"]) {
+    refuseTogether({ pins: flags.pins, "require-pin": requirePin }, "no-pin");
   }
   return {
     maxAgeMs,

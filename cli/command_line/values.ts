@@ -41,6 +41,38 @@ export function checked<T>(
   };
 }
 
+/** The values of flags by name. */
+interface GivenValues {
+  readonly [flag: string]: unknown;
+}
+
+/** Refuses each of these flags together with another one. */
+export function refuseTogether(
+  flags: GivenValues,
+  other: string,
+  hint?: string,
+): void {
+  for (const [name, value] of Object.entries(flags)) {
+    const isGiven = Array.isArray(value) ? value.length > 0 : value;
+    if (value === undefined || isGiven === false) continue;
+    const flag = `--${name}`;
+    throw usageError(
+      `${flag} and --${other} contradict each other`,
+      hint === undefined ? { flag } : { flag, hint },
+    );
+  }
+}
+
+/** Requires exactly one of two flags. */
+export function requireEither(
+  flags: GivenValues,
+  one: string,
+  other: string,
+): void {
+  if ((flags[one] === undefined) !== (flags[other] === undefined)) return;
+  throw usageError(`give either --${one} or --${other}`, { flag: `--${one}` });
+}
+
 // Values that become members of an event are validated by the issuer alone.
 /** A subject. An OpenSSH public key or its file is converted to a did:key. */
 export const did = textOf("DID|KEY|FILE.pub");

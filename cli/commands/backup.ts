@@ -10,7 +10,7 @@ import {
   type Values,
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { source } from "../command_line/values.ts";
+import { requireEither, source } from "../command_line/values.ts";
 import { INSECURE_FLAG, SOURCE_HELP } from "../ask/source_flags.ts";
 import { DIR_FLAG } from "../issue/flags.ts";
 import {
@@ -185,11 +185,7 @@ export const restore = typedCommand({
   ],
   async run(call) {
     const { backup, from } = call.flags;
-    if ((backup === undefined) === (from === undefined)) {
-      throw usageError("either --from or --backup must be given", {
-        hint: "See: sig restore --help",
-      });
-    }
+    requireEither(call.flags, "from", "backup");
     if (backup !== undefined) await restoreFromBackup(call, backup);
     else if (call.flags["passphrase-file"] === undefined) {
       await restoreEvents(call, from!);

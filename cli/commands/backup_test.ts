@@ -176,7 +176,7 @@ test("restore refuses an unexpected passphrase, and writes nothing", async (work
     ],
     [
       `${RESTORE} $D/a.tar --from acme.example`,
-      "Cannot run: either --from or --backup must be given",
+      "Cannot run: give either --from or --backup",
     ],
     [
       `restore --dir $D/acme --from $D/acme ${WITH_PASSPHRASE}`,

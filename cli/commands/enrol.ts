@@ -1,17 +1,11 @@
 import { isSigError, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import {
-  folder,
-  optional,
-  toggle,
-  usageError,
-  type Values,
-} from "@sig/api/program";
+import { folder, optional, toggle, type Values } from "@sig/api/program";
 import type { Issuer, PublishedState, UpsertDraft } from "@sig/issuer";
 import type { PersonKey } from "@sig/issuer/people";
 import type { VerifiedAnswer } from "@sig/jose";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { input, kid } from "../command_line/values.ts";
+import { input, kid, requireEither } from "../command_line/values.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import { reviewUpsert } from "../issue/change_notices.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
@@ -63,11 +57,7 @@ export const enrol = typedCommand({
   ],
   async run(call) {
     const { answer, answers } = call.flags;
-    if ((answer === undefined) === (answers === undefined)) {
-      throw usageError("one of --answer and --answers is required", {
-        flag: "--answer",
-      });
-    }
+    requireEither(call.flags, "answer", "answers");
     return answers === undefined
       ? await enrolOne(call, answer!)
       : await enrolAll(call, answers);

@@ -15,6 +15,7 @@ import {
   checked,
   dayOf,
   did,
+  refuseTogether,
   role,
   textOf,
   url,
@@ -175,18 +176,11 @@ function ownTerms(flags: InviteValues): InvitationTerms | undefined {
       ...(valid_until === undefined ? {} : { valid_until }),
     };
   }
-  const others = {
-    role: roles[0],
-    "valid-from": valid_from,
-    "valid-until": valid_until,
-  };
-  for (const [other, value] of Object.entries(others)) {
-    if (value === undefined) continue;
-    throw usageError(`--${other} and --also contradict each other`, {
-      flag: `--${other}`,
-      hint: "Another key gets the roles and dates that the person has.",
-    });
-  }
+  refuseTogether(
+    { role: roles, "valid-from": valid_from, "valid-until": valid_until },
+    "also",
+    "Another key gets the roles and dates that the person has.",
+  );
   return undefined;
 }
 

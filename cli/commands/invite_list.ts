@@ -5,6 +5,7 @@ import type { DesiredRelationship, Issuer } from "@sig/issuer";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
 import { usageError } from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
+import { refuseTogether } from "../command_line/values.ts";
 import {
   type OpenInvitation,
   readOpenInvitations,
@@ -159,13 +160,13 @@ export function requireListFlags(flags: {
   readonly out?: string | undefined;
   readonly [flag: string]: unknown;
 }): string {
-  for (const name of ["type", "also", "for", "valid-from", "valid-until"]) {
-    if (flags[name] === undefined) continue;
-    throw usageError(`--${name} and --from contradict each other`, {
-      flag: `--${name}`,
-      hint: "The list has the terms of each person.",
-    });
-  }
+  const { type, also, for: name } = flags;
+  const { "valid-from": from, "valid-until": until } = flags;
+  refuseTogether(
+    { type, also, for: name, "valid-from": from, "valid-until": until },
+    "from",
+    "The list has the terms of each person.",
+  );
   if (flags.out !== undefined) return flags.out;
   throw usageError("--out is required with --from: a folder", {
     flag: "--out",

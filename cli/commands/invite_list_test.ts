@@ -125,7 +125,7 @@ test("enrol --answers enrols a folder in one batch, and names the faulty answers
   ]);
   await workspace.refused(
     "enrol --dir $D/acme",
-    "one of --answer and --answers is required",
+    "give either --answer or --answers",
   );
 });
 

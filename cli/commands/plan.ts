@@ -18,7 +18,7 @@ import {
   type ValueType,
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { people, role } from "../command_line/values.ts";
+import { people, refuseTogether, role } from "../command_line/values.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import { doubtsAboutPlan } from "../issue/change_notices.ts";
 import { DIR_FLAG, REASON_CODE_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
@@ -288,17 +288,10 @@ async function readSavedPlan(
   path: string,
 ): Promise<Planner> {
   const { columns, dates, from, input, prune, retroactive, scope } = flags;
-  const given = {
-    ...{ from, input, columns, dates, scope: scope[0] },
-    prune: prune || undefined,
-    retroactive: retroactive || undefined,
-  };
-  for (const [flag, value] of Object.entries(given)) {
-    if (value === undefined) continue;
-    throw usageError(`--${flag} and --plan contradict each other`, {
-      flag: `--${flag}`,
-    });
-  }
+  refuseTogether(
+    { from, input, columns, dates, scope, prune, retroactive },
+    "plan",
+  );
   const value = await readJsonInput(io, path, {
     what: "plan",
     flag: "--plan",

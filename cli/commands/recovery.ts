@@ -20,6 +20,7 @@ import { type Call, typedCommand } from "../command_line/command.ts";
 import {
   kid,
   people,
+  requireEither,
   sequence,
   signingKey,
   source,
@@ -73,9 +74,7 @@ export const recoveryCreate = typedCommand({
   ],
   async run(call) {
     const { dir, out, public: given } = call.flags;
-    if ((out === undefined) === (given === undefined)) {
-      throw usageError("give either --out or --public", { flag: "--out" });
-    }
+    requireEither(call.flags, "out", "public");
     await using issuer = await openHere(call);
     await issuer.requireNoRecovery();
     const x = given === undefined
@@ -380,11 +379,7 @@ export async function accessOf(
 /** Returns the next recovery key; undefined if its file is to be created. */
 async function knownNextKey(call: RecoverCall): Promise<string | undefined> {
   const { dir, next, "next-public": given } = call.flags;
-  if ((next === undefined) === (given === undefined)) {
-    throw usageError("give either --next or --next-public", {
-      flag: "--next",
-    });
-  }
+  requireEither(call.flags, "next", "next-public");
   if (given !== undefined) return await readPublicRecoveryKey(call, given);
   if (!next!.startsWith("agent:") && !call.io.exists(next!)) {
     await requireElsewhere(call.io, dir, next!);

@@ -14,7 +14,14 @@ import type {
   PublishedState,
 } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
-import { did, givenRole, id, orNone, role } from "../command_line/values.ts";
+import {
+  did,
+  givenRole,
+  id,
+  orNone,
+  refuseTogether,
+  role,
+} from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { doubtsAbout, namesOf, writeChanges } from "../issue/change_notices.ts";
 import {
@@ -75,11 +82,10 @@ export const set = typedCommand({
         severalOfOtherKey,
       } = await import("@sig/issuer/internal");
       const state = await publishedState(call, issuer);
-      const upsert = find(
-        call.flags,
-        state,
-        activeOfPerson(state, subjectOf(call.flags, state)),
-      );
+      const { "relationship-id": id = "" } = call.flags;
+      const named = call.flags.subject ??
+        state.relationships.get(id)?.upsert.subject ?? "";
+      const upsert = find(call.flags, state, activeOfPerson(state, named));
       const { subject, relationship_type: type } = upsert;
       const others = activeOfPerson(state, subject, type)
         .filter((each) => each.upsert.subject !== subject);
@@ -94,14 +100,8 @@ export const set = typedCommand({
         call.flags;
       // A repetition repeats one event, and writes nothing for other keys.
       const repeated = historyOf(state).events.get(eventId ?? "");
-      const named = { upsert, published: undefined };
-      const all = [
-        named,
-        ...others.map((published) => ({
-          upsert: published.upsert,
-          published,
-        })),
-      ].map(({ published, upsert: each }) => {
+      const all = [undefined, ...others].map((published) => {
+        const each = published?.upsert ?? upsert;
         const isNamed = published === undefined && repeated === undefined;
         const roles = rolesOf(call.flags, each.roles, isNamed);
         const { valid_until } = wanted;
@@ -177,12 +177,8 @@ function readWanted(flags: SetValues): Wanted {
     label: flags.label,
     metadata: flags.metadata,
   });
-  const named = Object.entries({
-    role: roles,
-    "add-role": added,
-    "remove-role": removed,
-  })
-    .filter(([, values]) => values.length > 0);
+  const lists = { role: roles, "add-role": added, "remove-role": removed };
+  const named = Object.entries(lists).filter(([, all]) => all.length > 0);
   const [first] = named;
   if (
     first === undefined && !flags["no-roles"] &&
@@ -206,11 +202,7 @@ function readWanted(flags: SetValues): Wanted {
       hint: "--no-roles takes all roles away.",
     });
   }
-  if (flags["no-roles"] && first !== undefined) {
-    throw usageError(`--no-roles and --${first[0]} contradict each other`, {
-      flag: "--no-roles",
-    });
-  }
+  if (flags["no-roles"]) refuseTogether(Object.fromEntries(named), "no-roles");
   if (roles.length > 0 && named.length > 1) {
     throw usageError(
       "--role replaces all roles and can't be combined with --add-role or --remove-role",
@@ -221,14 +213,6 @@ function readWanted(flags: SetValues): Wanted {
     );
   }
   return wanted;
-}
-
-/** Returns the subject that the flags select. */
-function subjectOf(
-  { "relationship-id": id, subject }: SetValues,
-  { relationships }: PublishedState,
-): string {
-  return subject ?? relationships.get(id ?? "")?.upsert.subject ?? "";
 }
 
 /**

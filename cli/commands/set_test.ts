@@ -102,7 +102,7 @@ test("set refuses ambiguous, unknown, revoked and misspelt relationships and rol
       ["--relationship-id r1 --add-role none", none("add-role")],
       ...["role", "add-role", "remove-role"].map((flag) => [
         `--relationship-id r1 --no-roles --${flag} x`,
-        `--no-roles and --${flag} contradict each other`,
+        `--${flag} and --no-roles contradict each other`,
       ]),
     ] as const
   ) await workspace.refused(`${SET} ${words}`, expected!);
