@@ -57,25 +57,19 @@ export function requireAllowedUrl(
   const url = URL.parse(input);
   if (url === null) {
     // The text of the URL is not shown: it may contain a password.
-    throw new SigError(
-      "invalid_identifier",
-      {
-        action: "fetch",
-        reason: "the URL is malformed (expected https://host/path)",
-      },
-    );
+    throw new SigError("invalid_identifier", {
+      action: "fetch",
+      reason: "the URL is malformed (expected https://host/path)",
+    });
   }
   requireScheme(url, allowPrivate || allowHttp);
   if (url.username !== "" || url.password !== "") {
-    throw new SigError(
-      "insecure_url",
-      {
-        action: `fetch from ${quote(url.host)}`,
-        reason:
-          "the URL carries a user name or password, which would be sent along",
-        context: { host: url.host },
-      },
-    );
+    throw new SigError("insecure_url", {
+      action: `fetch from ${quote(url.host)}`,
+      reason:
+        "the URL carries a user name or password, which would be sent along",
+      context: { host: url.host },
+    });
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const literal = parseIpBytes(host) === undefined ? undefined : host;
@@ -97,30 +91,24 @@ const HINT = "For a test or in a closed network, set allowPrivate.";
 
 function notAllowed(url: URL, why: string, hint?: string): SigError {
   const { host } = url;
-  return new SigError(
-    "address_not_allowed",
-    {
-      action: `fetch from ${quote(host)}`,
-      reason: why,
-      context: { host, ...(hint === undefined ? {} : { hint }) },
-    },
-  );
+  return new SigError("address_not_allowed", {
+    action: `fetch from ${quote(host)}`,
+    reason: why,
+    context: { host, ...(hint === undefined ? {} : { hint }) },
+  });
 }
 
 function requireScheme(url: URL, allowHttp: boolean): void {
   if (url.protocol === "https:") return;
   if (url.protocol === "http:" && allowHttp) return;
-  throw new SigError(
-    "insecure_url",
-    {
-      action: `fetch over ${quote(url.protocol)}`,
-      reason: "only https is allowed",
-      context: {
-        scheme: url.protocol.slice(0, 40),
-        ...(url.protocol === "http:" ? { hint: HINT } : {}),
-      },
+  throw new SigError("insecure_url", {
+    action: `fetch over ${quote(url.protocol)}`,
+    reason: "only https is allowed",
+    context: {
+      scheme: url.protocol.slice(0, 40),
+      ...(url.protocol === "http:" ? { hint: HINT } : {}),
     },
-  );
+  });
 }
 
 /** Returns every IPv4 and IPv6 address of a host name, as literals. */

@@ -69,30 +69,24 @@ export function requirePolicy(
   );
   const found = new Set(signed.map(([each]) => idOf(each))).size;
   if (found < required) {
-    throw new SigError(
-      "cosignatures_missing",
-      {
-        action: "answer",
-        reason: `${found} of ${required} cosigners have signed the checkpoint`,
-        context: { expected: required },
-      },
-    );
+    throw new SigError("cosignatures_missing", {
+      action: "answer",
+      reason: `${found} of ${required} cosigners have signed the checkpoint`,
+      context: { expected: required },
+    });
   }
   const { maxCheckpointAgeMs } = policy;
   const time = checkpoint?.time ?? null;
   const isStale = maxCheckpointAgeMs !== undefined &&
     (time === null || !isWithin(time, maxCheckpointAgeMs, now));
   if (!isStale) return;
-  throw new SigError(
-    "checkpoint_stale",
-    {
-      action: "answer",
-      reason: time === null
-        ? "there is no checkpoint that says when it was signed"
-        : `the checkpoint is of ${new Date(1000 * time).toISOString()}`,
-      context: { limit_ms: maxCheckpointAgeMs },
-    },
-  );
+  throw new SigError("checkpoint_stale", {
+    action: "answer",
+    reason: time === null
+      ? "there is no checkpoint that says when it was signed"
+      : `the checkpoint is of ${new Date(1000 * time).toISOString()}`,
+    context: { limit_ms: maxCheckpointAgeMs },
+  });
 }
 
 /** Identifies a cosigner, so that a key that is listed twice counts once. */

@@ -260,13 +260,10 @@ export function parseLocalPath(ref: string): readonly string[] {
 }
 
 function refused(ref: string, why: string, cause?: unknown): SigError {
-  return new SigError(
-    "invalid_metadata",
-    {
-      action: `read ${quote(ref)} from the issuer's directory`,
-      reason: why,
-      context: { ref: ref.slice(0, 200) },
-      ...(cause === undefined ? {} : { cause }),
-    },
-  );
+  return new SigError("invalid_metadata", {
+    action: `read ${quote(ref)} from the issuer's directory`,
+    reason: why,
+    context: { ref: ref.slice(0, 200) },
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

@@ -145,14 +145,11 @@ export async function readAll(
     for await (const chunk of doc.bytes) {
       length += chunk.length;
       if (length > maxBytes) {
-        throw new SigError(
-          "document_too_large",
-          {
-            action: "read document",
-            reason: `it is larger than ${maxBytes} bytes`,
-            context: { limit: maxBytes },
-          },
-        );
+        throw new SigError("document_too_large", {
+          action: "read document",
+          reason: `it is larger than ${maxBytes} bytes`,
+          context: { limit: maxBytes },
+        });
       }
       chunks.push(chunk);
     }
@@ -197,14 +194,11 @@ export function createInlineReader(feed: InlineFeed): DocumentReader {
 }
 
 function missing(name: DocumentName): SigError {
-  return new SigError(
-    "source_not_found",
-    {
-      action: "read feed",
-      reason: `it has no ${name}`,
-      context: { reason: "missing" },
-    },
-  );
+  return new SigError("source_not_found", {
+    action: "read feed",
+    reason: `it has no ${name}`,
+    context: { reason: "missing" },
+  });
 }
 
 /**

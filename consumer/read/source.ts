@@ -146,18 +146,15 @@ function parseHost(host: string, options: ParseSourceOptions): Source {
 }
 
 function notASource(text: string, hint: string | undefined): SigError {
-  return new SigError(
-    "invalid_identifier",
-    {
-      action: `use ${quote(text)}`,
-      reason:
-        "it is neither a did:web, a host name, an https URL, a sig.json file nor a directory",
-      context: {
-        identifier: text.slice(0, 200),
-        ...(hint === undefined ? {} : { hint }),
-      },
+  return new SigError("invalid_identifier", {
+    action: `use ${quote(text)}`,
+    reason:
+      "it is neither a did:web, a host name, an https URL, a sig.json file nor a directory",
+    context: {
+      identifier: text.slice(0, 200),
+      ...(hint === undefined ? {} : { hint }),
     },
-  );
+  });
 }
 
 /** The location of an issuer whose origin proves its DID. */
@@ -214,14 +211,11 @@ export class IssuerName {
       return new IssuerName(name, source, { allowPrivate });
     }
     // A file proves no origin, so it could be used in place of any issuer.
-    throw new SigError(
-      "invalid_identifier",
-      {
-        action: `ask issuer ${quote(name)}`,
-        reason: "it must be a did:web, a host name or an https URL",
-        context: { identifier: name.slice(0, 200) },
-      },
-    );
+    throw new SigError("invalid_identifier", {
+      action: `ask issuer ${quote(name)}`,
+      reason: "it must be a did:web, a host name or an https URL",
+      context: { identifier: name.slice(0, 200) },
+    });
   }
 }
 

@@ -66,19 +66,16 @@ export async function fetchSubjectKey(
   if (x !== undefined) {
     return await importVerificationKey({ kty: "OKP", crv: "Ed25519", x, kid });
   }
-  throw new SigError(
-    "attestation_signature_invalid",
-    {
-      action: "accept attestation",
-      reason: `the DID document of ${
-        quote(did)
-      } does not list its kid under authentication`,
-      context: {
-        kid,
-        hint: "Sign with a key that did.json lists under authentication.",
-      },
+  throw new SigError("attestation_signature_invalid", {
+    action: "accept attestation",
+    reason: `the DID document of ${
+      quote(did)
+    } does not list its kid under authentication`,
+    context: {
+      kid,
+      hint: "Sign with a key that did.json lists under authentication.",
     },
-  );
+  });
 }
 
 /**
@@ -130,17 +127,14 @@ async function readKeys(
   } catch (error) {
     if (isSigError(error, "address_not_allowed")) throw error;
     if (!isSigError(error) && !(error instanceof JsonError)) throw error;
-    throw new SigError(
-      "key_unresolvable",
-      {
-        action: `get the keys of ${quote(did)}`,
-        reason: "its DID document can't be used",
-        context: {
-          reason: isSigError(error) ? error.code : "invalid_did_document",
-          hint: `Check that ${url} can be fetched, or try again later.`,
-        },
-        cause: error,
+    throw new SigError("key_unresolvable", {
+      action: `get the keys of ${quote(did)}`,
+      reason: "its DID document can't be used",
+      context: {
+        reason: isSigError(error) ? error.code : "invalid_did_document",
+        hint: `Check that ${url} can be fetched, or try again later.`,
       },
-    );
+      cause: error,
+    });
   }
 }

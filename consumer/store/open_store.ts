@@ -152,16 +152,13 @@ export class ShownPlace implements ShownStore {
 function unknownStore(text: string, why: string): SigError {
   const isWord = /^[a-z]{1,20}$/i.test(text);
   const near = isWord ? suggest(text, ["memory", "kv", "redis"]) : undefined;
-  return new SigError(
-    "invalid_request",
-    {
-      action: `use store${isWord ? ` ${quote(text)}` : ""}`,
-      reason: why,
-      context: {
-        hint: near === undefined
-          ? `Choose ${FORMS}.`
-          : `Did you mean ${near === "memory" ? near : `${near}:…`}?`,
-      },
+  return new SigError("invalid_request", {
+    action: `use store${isWord ? ` ${quote(text)}` : ""}`,
+    reason: why,
+    context: {
+      hint: near === undefined
+        ? `Choose ${FORMS}.`
+        : `Did you mean ${near === "memory" ? near : `${near}:…`}?`,
     },
-  );
+  });
 }

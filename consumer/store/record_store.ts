@@ -147,22 +147,19 @@ export function storeUnavailable(
   hint = "Try again in a moment.",
 ): SigError {
   if (isSigError(cause, "store_unavailable")) return cause;
-  return new SigError(
-    "store_unavailable",
-    {
-      action: `use store ${place}`,
-      reason: why,
-      context: {
-        place,
-        // Distinguishes a missing permission from a failing store.
-        ...(isNotCapable(cause) || isForbidden(cause)
-          ? { reason: "permission" }
-          : {}),
-        hint,
-      },
-      ...(cause === undefined ? {} : { cause }),
+  return new SigError("store_unavailable", {
+    action: `use store ${place}`,
+    reason: why,
+    context: {
+      place,
+      // Distinguishes a missing permission from a failing store.
+      ...(isNotCapable(cause) || isForbidden(cause)
+        ? { reason: "permission" }
+        : {}),
+      hint,
     },
-  );
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 /** Returns whether Deno refused for lack of a permission; other platforms have none. */
@@ -207,16 +204,13 @@ const RETRY_SECONDS = 30;
 
 /** Creates the error of a full kind. */
 export function kindFull(kind: RecordKind): SigError {
-  return new SigError(
-    "rate_limited",
-    {
-      action: `store ${kind.name}`,
-      reason: "the limit is reached",
-      context: {
-        ...(kind.maxRecords === undefined ? {} : { limit: kind.maxRecords }),
-        retry_after_seconds: RETRY_SECONDS,
-        hint: "Try again later.",
-      },
+  return new SigError("rate_limited", {
+    action: `store ${kind.name}`,
+    reason: "the limit is reached",
+    context: {
+      ...(kind.maxRecords === undefined ? {} : { limit: kind.maxRecords }),
+      retry_after_seconds: RETRY_SECONDS,
+      hint: "Try again later.",
     },
-  );
+  });
 }

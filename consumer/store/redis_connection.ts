@@ -299,15 +299,12 @@ function decode(part: string): string {
 }
 
 function malformed(why: string): SigError {
-  return new SigError(
-    "invalid_request",
-    {
-      action: "use Redis URL",
-      reason: why,
-      context: {
-        hint:
-          "Write redis://[user:password@]host[:port][/database], or rediss://… for TLS.",
-      },
+  return new SigError("invalid_request", {
+    action: "use Redis URL",
+    reason: why,
+    context: {
+      hint:
+        "Write redis://[user:password@]host[:port][/database], or rediss://… for TLS.",
     },
-  );
+  });
 }

@@ -28,39 +28,30 @@ export function located(error: SigError, place: ErrorContext): SigError {
 }
 
 export function feedTooLarge(limit: number): SigError {
-  return new SigError(
-    "feed_too_large",
-    {
-      action: "read feed",
-      reason: `it is larger than ${limit} bytes`,
-      context: { limit },
-    },
-  );
+  return new SigError("feed_too_large", {
+    action: "read feed",
+    reason: `it is larger than ${limit} bytes`,
+    context: { limit },
+  });
 }
 
 /** Makes the fault of a line over the limit. `line` counts from 1. */
 export function lineTooLong(line: number, limit: number): SigError {
-  return new SigError(
-    "line_too_long",
-    {
-      action: "read feed",
-      reason: `line ${line} is longer than ${limit} bytes`,
-      context: { limit },
-    },
-  );
+  return new SigError("line_too_long", {
+    action: "read feed",
+    reason: `line ${line} is longer than ${limit} bytes`,
+    context: { limit },
+  });
 }
 
 export function incompleteLine(): SigError {
-  return new SigError(
-    "incomplete_line",
-    {
-      action: "read feed line",
-      reason: "the last line must end in LF",
-      context: {
-        hint: "The feed was cut off, or its issuer is writing: try again.",
-      },
+  return new SigError("incomplete_line", {
+    action: "read feed line",
+    reason: "the last line must end in LF",
+    context: {
+      hint: "The feed was cut off, or its issuer is writing: try again.",
     },
-  );
+  });
 }
 
 /**

@@ -176,20 +176,17 @@ function requireIssuer(
   expected: string | undefined,
 ): void {
   if (expected === undefined || metadata.issuer === expected) return;
-  throw new SigError(
-    "issuer_mismatch",
-    {
-      action: "trust metadata",
-      reason: `the issuer is ${
-        quote(metadata.issuer)
-      }, but the origin is that of ${quote(expected)}`,
-      context: {
-        pointer: "/issuer",
-        expected,
-        hint: "An issuer publishes under its own host only.",
-      },
+  throw new SigError("issuer_mismatch", {
+    action: "trust metadata",
+    reason: `the issuer is ${
+      quote(metadata.issuer)
+    }, but the origin is that of ${quote(expected)}`,
+    context: {
+      pointer: "/issuer",
+      expected,
+      hint: "An issuer publishes under its own host only.",
     },
-  );
+  });
 }
 
 /**
@@ -200,14 +197,11 @@ function requireSameOrigin(metadata: SigMetadata, metadataRef: string): void {
   const { origin } = new URL(metadataRef);
   for (const name of ["jwks_uri", "events_uri"] as const) {
     if (new URL(metadata[name]).origin === origin) continue;
-    throw new SigError(
-      "invalid_metadata",
-      {
-        action: "trust metadata",
-        reason: `${name} must be on the origin of sig.json`,
-        context: { pointer: `/${name}`, expected: origin },
-      },
-    );
+    throw new SigError("invalid_metadata", {
+      action: "trust metadata",
+      reason: `${name} must be on the origin of sig.json`,
+      context: { pointer: `/${name}`, expected: origin },
+    });
   }
 }
 

@@ -87,15 +87,12 @@ export class Semaphore {
 }
 
 function tooManyFeeds(retryAfterSeconds: number): SigError {
-  return new SigError(
-    "overloaded",
-    {
-      action: "read feed",
-      reason: "too many large feeds are being read before this one",
-      context: {
-        retry_after_seconds: retryAfterSeconds,
-        hint: "Ask again later; issuers on the list need not wait.",
-      },
+  return new SigError("overloaded", {
+    action: "read feed",
+    reason: "too many large feeds are being read before this one",
+    context: {
+      retry_after_seconds: retryAfterSeconds,
+      hint: "Ask again later; issuers on the list need not wait.",
     },
-  );
+  });
 }

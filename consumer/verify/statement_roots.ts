@@ -59,15 +59,12 @@ export class StatementRoots {
 }
 
 function contradicted({ n, size }: StatementClaims, why: string): SigError {
-  return new SigError(
-    "recovery_contradicted",
-    {
-      action: "use feed",
-      reason: `${why} the ${size} events of statement ${n}`,
-      context: {
-        statement: n,
-        hint: "Ask the issuer by another way which feed is its own.",
-      },
+  return new SigError("recovery_contradicted", {
+    action: "use feed",
+    reason: `${why} the ${size} events of statement ${n}`,
+    context: {
+      statement: n,
+      hint: "Ask the issuer by another way which feed is its own.",
     },
-  );
+  });
 }

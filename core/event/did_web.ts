@@ -67,14 +67,11 @@ export function parseDidWeb(
   options: ParseDidWebOptions = {},
 ): DidWeb {
   if (/^did:(?!web:)[a-z0-9]+:/.test(did)) {
-    throw new SigError(
-      "unsupported_did_method",
-      {
-        action: `use ${quote(did)}`,
-        reason: "only did:web is supported here",
-        context: { identifier: did.slice(0, 200) },
-      },
-    );
+    throw new SigError("unsupported_did_method", {
+      action: `use ${quote(did)}`,
+      reason: "only did:web is supported here",
+      context: { identifier: did.slice(0, 200) },
+    });
   }
   if (!did.startsWith("did:web:") || did.length > MAX_DID_LENGTH) {
     throw malformed(did, "it must be did:web:<host>");
@@ -130,17 +127,14 @@ function requireHost(
   const isPrivate = !isMalformed && (isRefused || PRIVATE.includes(last));
   if (isPrivate && allowPrivate) return true;
   if (isMalformed || isRefused) {
-    throw new SigError(
-      "address_not_allowed",
-      {
-        action: `use ${quote(did)}`,
-        reason: "IP addresses, local names and a trailing dot are refused",
-        context: {
-          identifier: did.slice(0, 200),
-          hint: hintAbout(host, isPrivate),
-        },
+    throw new SigError("address_not_allowed", {
+      action: `use ${quote(did)}`,
+      reason: "IP addresses, local names and a trailing dot are refused",
+      context: {
+        identifier: did.slice(0, 200),
+        hint: hintAbout(host, isPrivate),
       },
-    );
+    });
   }
   return false;
 }
@@ -164,17 +158,14 @@ function parsePort(did: string, text: string): number {
 }
 
 function malformed(did: string, why: string, hint?: string): SigError {
-  return new SigError(
-    "invalid_identifier",
-    {
-      action: `use ${quote(did)}`,
-      reason: why,
-      context: {
-        identifier: did.slice(0, 200),
-        ...(hint === undefined ? {} : { hint: hint.slice(0, 200) }),
-      },
+  return new SigError("invalid_identifier", {
+    action: `use ${quote(did)}`,
+    reason: why,
+    context: {
+      identifier: did.slice(0, 200),
+      ...(hint === undefined ? {} : { hint: hint.slice(0, 200) }),
     },
-  );
+  });
 }
 
 /** Paths of the four files below an issuer's origin. */

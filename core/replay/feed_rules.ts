@@ -208,18 +208,15 @@ export class FeedRules {
 
   #checkPlace(event: SigEvent | UnknownEvent): void {
     if (this.#issuer !== undefined && event.issuer !== this.#issuer) {
-      throw new SigError(
-        "issuer_mismatch",
-        {
-          action: "apply event",
-          reason: "its issuer is not the feed's",
-          context: {
-            sequence: event.sequence,
-            pointer: "/issuer",
-            expected: this.#issuer,
-          },
+      throw new SigError("issuer_mismatch", {
+        action: "apply event",
+        reason: "its issuer is not the feed's",
+        context: {
+          sequence: event.sequence,
+          pointer: "/issuer",
+          expected: this.#issuer,
         },
-      );
+      });
     }
     const expected = this.#lastSequence + 1;
     if (event.sequence !== expected) {
@@ -240,24 +237,18 @@ export class FeedRules {
     }
     const id = event.event_id;
     if (this.#eventIds.find(id) >= 0 || this.#past?.hasEvent(id)) {
-      throw new SigError(
-        "duplicate_event_id",
-        {
-          action: "apply event",
-          reason: "its event_id was used before",
-          context: { sequence: event.sequence, pointer: "/event_id" },
-        },
-      );
+      throw new SigError("duplicate_event_id", {
+        action: "apply event",
+        reason: "its event_id was used before",
+        context: { sequence: event.sequence, pointer: "/event_id" },
+      });
     }
     if (this.#events >= this.#limits.maxEvents) {
-      throw new SigError(
-        "too_many_events",
-        {
-          action: "read feed",
-          reason: `it has more than ${this.#limits.maxEvents} events`,
-          context: { limit: this.#limits.maxEvents },
-        },
-      );
+      throw new SigError("too_many_events", {
+        action: "read feed",
+        reason: `it has more than ${this.#limits.maxEvents} events`,
+        context: { limit: this.#limits.maxEvents },
+      });
     }
   }
 
@@ -333,12 +324,9 @@ export class FeedRules {
 
 /** Creates the error of a revoke without an earlier upsert. */
 export function unmatchedRevoke(event: RelationshipRevokeEvent): SigError {
-  return new SigError(
-    "revoke_without_upsert",
-    {
-      action: "apply event",
-      reason: "the revoke has no earlier upsert",
-      context: { sequence: event.sequence, pointer: "/relationship_id" },
-    },
-  );
+  return new SigError("revoke_without_upsert", {
+    action: "apply event",
+    reason: "the revoke has no earlier upsert",
+    context: { sequence: event.sequence, pointer: "/relationship_id" },
+  });
 }

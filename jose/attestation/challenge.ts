@@ -125,18 +125,15 @@ export function validateSignableChallenge(
   });
   const message = member(members, "message");
   if (message !== undefined && message !== text) {
-    throw new SigError(
-      "invalid_field",
-      {
-        action: "use challenge",
-        reason: "/message does not say what would be signed",
-        context: {
-          pointer: "/message",
-          hint:
-            "Somebody may have changed it on its way. Begin the login again, on the site itself.",
-        },
+    throw new SigError("invalid_field", {
+      action: "use challenge",
+      reason: "/message does not say what would be signed",
+      context: {
+        pointer: "/message",
+        hint:
+          "Somebody may have changed it on its way. Begin the login again, on the site itself.",
       },
-    );
+    });
   }
   return { ...checked, require: require ?? [], text };
 }

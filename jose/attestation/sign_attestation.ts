@@ -187,17 +187,14 @@ function chooseTimes(
   // limited by the local clock.
   const most = MAX_TTL_SECONDS + DEFAULT_LIMITS.clockSkewSeconds;
   if (exp - iat <= most) return { iat, exp };
-  throw new SigError(
-    "invalid_field",
-    {
-      action: "use challenge",
-      reason: `/expires_at must lie at most ${most} s ahead`,
-      context: {
-        pointer: "/expires_at",
-        hint: "Check this machine's clock; else begin the login again.",
-      },
+  throw new SigError("invalid_field", {
+    action: "use challenge",
+    reason: `/expires_at must lie at most ${most} s ahead`,
+    context: {
+      pointer: "/expires_at",
+      hint: "Check this machine's clock; else begin the login again.",
     },
-  );
+  });
 }
 
 function chooseScopes(

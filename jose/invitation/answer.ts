@@ -119,14 +119,11 @@ export async function verifyAnswer(
   const given = readAnswer(answer);
   const invitation = await verifyInvitation(given.invitation, options);
   if (typeof given.attestation !== "string") {
-    throw new SigError(
-      "invalid_attestation",
-      {
-        action: "read answer",
-        reason: "member attestation must be a string",
-        context: { pointer: "/attestation" },
-      },
-    );
+    throw new SigError("invalid_attestation", {
+      action: "read answer",
+      reason: "member attestation must be a string",
+      context: { pointer: "/attestation" },
+    });
   }
   const attestation = await verifyAttestation(given.attestation, {
     challenge: await challengeOf(invitation),

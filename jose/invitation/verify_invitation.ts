@@ -46,14 +46,11 @@ export async function verifyInvitation(
   }
   const key = resolveCurrent(options.keys, kid);
   if (!await key.verify(signature, signingInput)) {
-    throw new SigError(
-      "signature_invalid",
-      {
-        action: "accept invitation",
-        reason: `its signature is not one of key ${quote(kid)}`,
-        context: { kid },
-      },
-    );
+    throw new SigError("signature_invalid", {
+      action: "accept invitation",
+      reason: `its signature is not one of key ${quote(kid)}`,
+      context: { kid },
+    });
   }
   requireTime(parsed, options);
   return parsed;
@@ -70,14 +67,11 @@ export function requireUnexpired(
   now: Date,
 ): void {
   if (instantOf(now).seconds < claims.exp) return;
-  throw new SigError(
-    "invitation_expired",
-    {
-      action: "accept invitation",
-      reason: `it expired at ${expires_at}`,
-      context: { hint: "Ask for a new invitation." },
-    },
-  );
+  throw new SigError("invitation_expired", {
+    action: "accept invitation",
+    reason: `it expired at ${expires_at}`,
+    context: { hint: "Ask for a new invitation." },
+  });
 }
 
 function requireTime(

@@ -194,12 +194,9 @@ function kidOf(url: string, did: string): string | undefined {
 }
 
 function invalid(why: string, pointer: string): SigError {
-  return new SigError(
-    "invalid_did_document",
-    {
-      action: "use DID document",
-      reason: `${pointer === "" ? "" : `${pointer}: `}${why}`,
-      context: { pointer },
-    },
-  );
+  return new SigError("invalid_did_document", {
+    action: "use DID document",
+    reason: `${pointer === "" ? "" : `${pointer}: `}${why}`,
+    context: { pointer },
+  });
 }

@@ -167,12 +167,9 @@ function readKey(kid: string, did: string): PublicKey {
 }
 
 function invalidKid(kid: string, why: string, cause?: unknown): SigError {
-  return new SigError(
-    "invalid_header",
-    {
-      action: `use kid ${quote(kid)}`,
-      reason: why,
-      ...(cause === undefined ? {} : { cause }),
-    },
-  );
+  return new SigError("invalid_header", {
+    action: `use kid ${quote(kid)}`,
+    reason: why,
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

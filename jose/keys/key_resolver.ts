@@ -221,14 +221,11 @@ function readKeySet(jwks: unknown, limits: Limits): KeySetEntries {
       );
     }
     if (usable.has(kid)) {
-      throw new SigError(
-        "duplicate_kid",
-        {
-          action: "use key set",
-          reason: `kid ${quote(kid)} belongs to two keys`,
-          context: { kid },
-        },
-      );
+      throw new SigError("duplicate_kid", {
+        action: "use key set",
+        reason: `kid ${quote(kid)} belongs to two keys`,
+        context: { kid },
+      });
     }
     usable.set(kid, entry);
   }
@@ -238,23 +235,17 @@ function readKeySet(jwks: unknown, limits: Limits): KeySetEntries {
 function listEntries(jwks: unknown, limits: Limits): readonly OpenObject[] {
   const keys = isObject(jwks) ? member(jwks, "keys") : undefined;
   if (!Array.isArray(keys) || !keys.every(isObject)) {
-    throw new SigError(
-      "invalid_key",
-      {
-        action: "use key set",
-        reason: 'it must be an object with an array "keys" of objects',
-      },
-    );
+    throw new SigError("invalid_key", {
+      action: "use key set",
+      reason: 'it must be an object with an array "keys" of objects',
+    });
   }
   if (keys.length > limits.maxJwksKeys) {
-    throw new SigError(
-      "document_too_large",
-      {
-        action: "use key set",
-        reason: `it has ${keys.length} keys (at most ${limits.maxJwksKeys})`,
-        context: { limit: limits.maxJwksKeys },
-      },
-    );
+    throw new SigError("document_too_large", {
+      action: "use key set",
+      reason: `it has ${keys.length} keys (at most ${limits.maxJwksKeys})`,
+      context: { limit: limits.maxJwksKeys },
+    });
   }
   return keys;
 }
@@ -268,16 +259,13 @@ function refusePrivate(entry: OpenObject): void {
   const named = isKid(kid) ? { kid } : {};
   const hint =
     "This key is no longer a secret: replace it wherever it is used.";
-  throw new SigError(
-    "private_key_in_jwks",
-    {
-      action: "use key set",
-      reason: `it publishes a secret (member ${secret} of ${
-        isKid(kid) ? `key ${quote(kid)}` : "a key without kid"
-      })`,
-      context: { ...named, hint },
-    },
-  );
+  throw new SigError("private_key_in_jwks", {
+    action: "use key set",
+    reason: `it publishes a secret (member ${secret} of ${
+      isKid(kid) ? `key ${quote(kid)}` : "a key without kid"
+    })`,
+    context: { ...named, hint },
+  });
 }
 
 /** Returns why to skip a key: a set may contain other keys too. */

@@ -87,14 +87,11 @@ export async function importKey(
 ): Promise<VerificationKey> {
   if (isObject(jwk) && Object.hasOwn(jwk, "d")) {
     const kid = member(jwk, "kid");
-    throw new SigError(
-      "private_key_in_jwks",
-      {
-        action: "use key",
-        reason: "it has a private member d (expected a public key)",
-        context: isKid(kid) ? { kid } : {},
-      },
-    );
+    throw new SigError("private_key_in_jwks", {
+      action: "use key",
+      reason: "it has a private member d (expected a public key)",
+      context: isKid(kid) ? { kid } : {},
+    });
   }
   return await importPublicKey(readPublicKey(jwk), readKid(jwk), choice);
 }
