@@ -24,16 +24,6 @@ export interface ProofPolicy {
   readonly cosignedWithinMs?: number | undefined;
 }
 
-/** Returns a text that differs for different policies. */
-export function describePolicy(
-  { cosigners = [], ...limits }: ProofPolicy,
-): string {
-  const { maxCheckpointAgeMs, requiredCosigners, cosignedWithinMs } = limits;
-  const names = [...new Set(cosigners.map((each) => idOf(each)))].sort();
-  const numbers = [maxCheckpointAgeMs, requiredCosigners, cosignedWithinMs];
-  return JSON.stringify([...numbers, ...names]);
-}
-
 /** The checkpoint of an issuer, or the reason why there is none. */
 interface FoundCheckpoint {
   readonly checkpoint?: OpenedCheckpoint | undefined;

@@ -1,6 +1,7 @@
 /** Base64, base58btc, and comparison of secrets. @module */
 
 import { decodeBase64UrlStrict } from "@sig/core/internal";
+import { decodeBase58 as decode } from "@std/encoding/base58";
 import { encodeBase64Url as encodeInScript } from "@std/encoding/base64url";
 
 /** The method of newer platforms that is used here. */
@@ -66,44 +67,13 @@ export function equalInConstantTime(a: string, b: string): boolean {
   return difference === 0;
 }
 
-const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-
-/** The value of each ASCII character in the alphabet; -1 for any other. */
-const DIGITS = Int8Array.from(
-  { length: 128 },
-  (_, code) => ALPHABET.indexOf(String.fromCharCode(code)),
-);
-
-/** The number of digits that a double holds exactly: 58^9 < 2^53. */
-const CHUNK = 9;
-
 /**
- * Decodes base58btc (draft-msporny-base58), or returns undefined for characters
- * outside the alphabet. Each byte string has a single spelling: a leading `1`
- * is a zero byte, and the rest, which begins with another digit, is a number.
- * The cost is quadratic, so callers must limit the length.
+ * Decodes base58btc; returns undefined for other characters. Takes quadratic
+ * time: limit the length first.
  */
 export function decodeBase58(
   text: string,
 ): Uint8Array<ArrayBuffer> | undefined {
-  let number = 0n;
-  for (let from = 0; from < text.length; from += CHUNK) {
-    const to = Math.min(from + CHUNK, text.length);
-    let chunk = 0;
-    for (let i = from; i < to; i++) {
-      const digit = DIGITS[text.charCodeAt(i)] ?? -1;
-      if (digit < 0) return undefined;
-      chunk = chunk * 58 + digit;
-    }
-    number = number * BigInt(58 ** (to - from)) + BigInt(chunk);
-  }
-  let zeroes = 0;
-  while (text[zeroes] === "1") zeroes++;
-  const hex = number === 0n ? "" : number.toString(16);
-  const length = zeroes + Math.ceil(hex.length / 2);
-  const bytes = new Uint8Array(length);
-  for (let i = length - 1, end = hex.length; end > 0; i--, end -= 2) {
-    bytes[i] = Number.parseInt(hex.slice(Math.max(end - 2, 0), end), 16);
-  }
-  return bytes;
+  // The library would ignore white space at both ends.
+  return /^[1-9A-HJ-NP-Za-km-z]*$/.test(text) ? decode(text) : undefined;
 }
