@@ -47,9 +47,6 @@ export class SubjectDigests {
   readonly #state = new Sha256State();
   readonly #snapshots: Snapshot[] = [];
 
-  constructor() {
-  }
-
   /**
    * Adds the next line, without its LF. Returns false for an upsert that
    * changes a subject, which no proof can show, unless it is void.

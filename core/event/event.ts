@@ -81,19 +81,14 @@ export function findEventIssues(
  * version, so they are not validated then.
  */
 function validateSpecVersion(fields: Fields): boolean {
-  const version = fields.required("spec_version");
-  if (typeof version === "string" && version !== SPEC_VERSION) {
-    fields.report(
-      "spec_version",
-      "unsupported_spec_version",
-      `must be ${SPEC_VERSION}`,
-    );
-    return false;
-  }
-  if (version !== undefined && typeof version !== "string") {
-    fields.report("spec_version", "invalid_field", `must be ${SPEC_VERSION}`);
-  }
-  return true;
+  const version = fields.member("spec_version", isString, SPEC_VERSION);
+  if (version === undefined || version === SPEC_VERSION) return true;
+  fields.report(
+    "spec_version",
+    "unsupported_spec_version",
+    `must be ${SPEC_VERSION}`,
+  );
+  return false;
 }
 
 function validateCommon(fields: Fields, options: ValidateEventOptions): void {
@@ -129,15 +124,11 @@ function validateEventType(
   fields: Fields,
   options: ValidateEventOptions,
 ): void {
-  const type = fields.required("event_type");
+  const expected = "relationship.upsert or relationship.revoke";
+  const type = fields.member("event_type", isString, expected);
   if (type === "relationship.upsert" || type === "relationship.revoke") return;
-  const expected = "must be relationship.upsert or relationship.revoke";
-  if (type === undefined) return;
-  if (typeof type !== "string") {
-    fields.report("event_type", "invalid_field", expected);
-  } else if (options.unknownEvents !== "ignore") {
-    fields.report("event_type", "unknown_event_type", expected);
-  }
+  if (type === undefined || options.unknownEvents === "ignore") return;
+  fields.report("event_type", "unknown_event_type", `must be ${expected}`);
 }
 
 function validateUpsert(fields: Fields): void {

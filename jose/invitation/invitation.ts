@@ -92,19 +92,6 @@ export interface ParsedInvitation {
   readonly signingInput: Uint8Array<ArrayBuffer>;
 }
 
-// The type requires an entry for each claim, so that none can be forgotten.
-const CLAIMS: { readonly [C in keyof Required<InvitationClaims>]: true } = {
-  iss: true,
-  jti: true,
-  iat: true,
-  exp: true,
-  relationship_type: true,
-  roles: true,
-  valid_from: true,
-  valid_until: true,
-  for: true,
-  same_person_as: true,
-};
 /** Size of a `jti` in bytes. */
 const JTI_BYTES = 32;
 /** 9999-12-31T23:59:59Z, the last instant that RFC 3339 can express. */
@@ -126,24 +113,24 @@ export function malformed(why: string, pointer?: string): SigError {
  * @throws {SigError} `invalid_invitation` with `context.pointer`.
  */
 export function readInvitationClaims(claims: OpenObject): InvitationClaims {
-  const extra = Object.keys(claims).find((name) =>
-    !Object.hasOwn(CLAIMS, name)
-  );
+  const fields = new Fields(claims);
+  const read: { readonly [C in keyof Required<InvitationClaims>]: unknown } = {
+    iss: fields.member("iss", isShortDid, SHORT_DID),
+    jti: fields.member("jti", isJti, `${JTI_BYTES} bytes in base64url`),
+    iat: fields.member("iat", isSeconds, SECONDS),
+    exp: fields.member("exp", isSeconds, SECONDS),
+    relationship_type: fields.oneOf("relationship_type", RELATIONSHIP_TYPES),
+    roles: fields.member("roles", isRoles, ROLES),
+    valid_from: fields.optional("valid_from", isTimestamp, TIMESTAMP),
+    valid_until: fields.optional("valid_until", isTimestamp, TIMESTAMP),
+    for: fields.optional("for", isName, NAME),
+    same_person_as: fields.optional("same_person_as", isShortDid, SHORT_DID),
+  };
+  const extra = Object.keys(claims).find((name) => !Object.hasOwn(read, name));
   if (extra !== undefined) {
     throw malformed(`it has an unknown claim ${quote(extra)}`);
   }
-  const fields = new Fields(claims);
-  const iss = fields.member("iss", isShortDid, SHORT_DID);
-  const jti = fields.member("jti", isJti, `${JTI_BYTES} bytes in base64url`);
-  const iat = fields.member("iat", isSeconds, SECONDS);
-  const exp = fields.member("exp", isSeconds, SECONDS);
-  const type = fields.oneOf("relationship_type", RELATIONSHIP_TYPES);
-  const roles = fields.member("roles", isRoles, ROLES);
-  const from = fields.optional("valid_from", isTimestamp, TIMESTAMP);
-  const until = fields.optional("valid_until", isTimestamp, TIMESTAMP);
-  const name = fields.optional("for", isName, NAME);
-  const person = fields.optional("same_person_as", isShortDid, SHORT_DID);
-  const life = exp! - iat!;
+  const life = Number(read.exp) - Number(read.iat);
   if (life < MIN_INVITATION_SECONDS || life > MAX_INVITATION_SECONDS) {
     fields.report(
       "exp",
@@ -151,8 +138,8 @@ export function readInvitationClaims(claims: OpenObject): InvitationClaims {
       "must be 1 hour to 90 days after iat",
     );
   }
-  const start = parseTimestamp(from);
-  const end = parseTimestamp(until);
+  const start = parseTimestamp(read.valid_from);
+  const end = parseTimestamp(read.valid_until);
   if (start && end && compareInstants(end, start) <= 0) {
     fields.report("valid_until", "invalid_field", "must be after valid_from");
   }
@@ -162,18 +149,10 @@ export function readInvitationClaims(claims: OpenObject): InvitationClaims {
     throw malformed(`claim ${pointer.slice(1)} ${detail}`, pointer);
   }
   // Every required claim is present, because none has an issue.
-  return {
-    iss: iss!,
-    jti: jti!,
-    iat: iat!,
-    exp: exp!,
-    relationship_type: type!,
-    roles: roles!,
-    ...(from === undefined ? {} : { valid_from: from }),
-    ...(until === undefined ? {} : { valid_until: until }),
-    ...(name === undefined ? {} : { for: name }),
-    ...(person === undefined ? {} : { same_person_as: person }),
-  };
+  const present = Object.entries(read).filter(([, value]) =>
+    value !== undefined
+  );
+  return Object.fromEntries(present) as unknown as InvitationClaims;
 }
 
 const { maxIdentifierLength, maxRoles, maxRoleLength } = DEFAULT_LIMITS;

@@ -131,31 +131,13 @@ function requireIntegers(text: string, fault: (why: string) => SigError): void {
   throw fault("its numbers must be written in digits only");
 }
 
-const CLAIMS: { readonly [C in keyof StatementClaims]: true } = {
-  iss: true,
-  iat: true,
-  n: true,
-  key: true,
-  next: true,
-  ended: true,
-  keys: true,
-  size: true,
-  root: true,
-};
-
 const HASH = "32 bytes in base64url without padding";
 const KEY = "an Ed25519 public key in base64url without padding";
 const NUMBER = "a number from 0 to 2^53-1";
 
 function readClaims(claims: OpenObject, n: number): StatementClaims {
   const fields = new Fields(claims);
-  const extra = Object.keys(claims).find((name) =>
-    !Object.hasOwn(CLAIMS, name)
-  );
-  if (extra !== undefined) {
-    fields.report(extra, "invalid_field", "is not a member of a statement");
-  }
-  const read = {
+  const read: { readonly [C in keyof StatementClaims]: unknown } = {
     iss: fields.identifier("iss"),
     iat: fields.member("iat", isNumber, NUMBER),
     n: fields.member("n", isNumber, NUMBER),
@@ -170,7 +152,11 @@ function readClaims(claims: OpenObject, n: number): StatementClaims {
     size: fields.member("size", isNumber, NUMBER),
     root: fields.member("root", isHash, HASH),
   };
-  const [issue] = fields.issues;
+  const extra = Object.keys(claims).find((name) => !Object.hasOwn(read, name));
+  if (extra !== undefined) {
+    fields.report(extra, "invalid_field", "is not a member of a statement");
+  }
+  const issue = fields.issues.at(extra === undefined ? 0 : -1);
   if (issue !== undefined) {
     const name = issue.pointer.slice(1);
     throw statementFault(n, `member ${name} ${issue.detail}`, name);
