@@ -8,59 +8,15 @@
  * @module
  */
 
+import {
+  bundledEntry,
+  bundlePrograms,
+  type Executable,
+  EXECUTABLES,
+  V8_FLAGS,
+} from "./programs.ts";
 import { readLinks } from "./release_copy.ts";
-
-const ROOT = new URL("../", import.meta.url);
-
-/** An executable. */
-export interface Executable {
-  /** Its name. */
-  readonly name: string;
-  /** Its entry point, from the project's root. */
-  readonly entry: string;
-  /**
-   * Its permissions, which are fixed in the executable. None may start
-   * processes, load native code or read system information. Only the shell
-   * launcher of `sig` lets `watch --exec` start its program.
-   */
-  readonly permissions: readonly string[];
-}
-
-/** The executables. */
-export const EXECUTABLES: readonly Executable[] = [
-  {
-    name: "sig",
-    entry: "cli/main.ts",
-    permissions: [
-      "--allow-read",
-      "--allow-write",
-      "--allow-net",
-      "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,XDG_CACHE_HOME,HOME,NO_COLOR,SIG_REDIS_PASSWORD,SSH_AUTH_SOCK,SIG_API_*,SIG_WEB_*",
-    ],
-  },
-  {
-    name: "sig-api",
-    entry: "api/main.ts",
-    // Read access is for files that settings name; the environment is listed to
-    // detect misspelt settings.
-    permissions: ["--allow-net", "--allow-read", "--allow-env"],
-  },
-  {
-    name: "sig-web",
-    entry: "web/main.ts",
-    // No write permission: `--store kv:PATH` works in `sig web` only.
-    permissions: ["--allow-net", "--allow-read", "--allow-env"],
-  },
-];
-
-/**
- * Keeps V8's heaps small. By default each of the two semi-spaces of a thread
- * grows to 32 MiB, and the old generation to several times the live objects
- * before it is collected. With 2 MiB and 50 % growth, the first verification of
- * a million events needs 100 MiB less.
- */
-export const V8_FLAGS =
-  "--v8-flags=--max-semi-space-size=2,--heap-growing-percent=50";
+import { ROOT } from "./workspace.ts";
 
 /**
  * Flags of `deno compile` in addition to the permissions. `deno task check`
@@ -75,10 +31,12 @@ const FLAGS = [
 export interface CompileOptions {
   /** The output folder. */
   readonly folder: string;
+  /** The folder of the bundle (`bundlePrograms`). */
+  readonly bundle: string;
   /** A Rust target triple (default: this machine's). */
   readonly target?: string | undefined;
   /**
-   * The checkout to compile; its URL ends with a slash (default: this
+   * The checkout of the bundle; its URL ends with a slash (default: this
    * checkout).
    */
   readonly root?: URL;
@@ -97,10 +55,12 @@ export interface CompileOptions {
  * @throws {Error} with Deno's message.
  */
 export async function compileExecutable(
-  { name, entry, permissions }: Executable,
+  executable: Executable,
   options: CompileOptions,
 ): Promise<string> {
-  const { folder, target, root = ROOT, env = {}, flags = FLAGS } = options;
+  const { name, permissions } = executable;
+  const { bundle, folder, target, root = ROOT, env = {}, flags = FLAGS } =
+    options;
   const isWindows = target?.includes("windows") ?? Deno.build.os === "windows";
   const path = `${folder}/${name}${isWindows ? ".exe" : ""}`;
   const { success, stderr } = await new Deno.Command(
@@ -109,7 +69,8 @@ export async function compileExecutable(
       args: [
         ...["compile", ...flags, ...permissions],
         ...(target === undefined ? [] : ["--target", target]),
-        ...["--output", path, entry],
+        ...["--config", "deno.json"],
+        ...["--output", path, `${bundle}/${bundledEntry(executable)}`],
       ],
       cwd: root,
       env: { ...env, NO_COLOR: "1" },
@@ -133,10 +94,12 @@ function reason(stderr: Uint8Array): string {
 }
 
 if (import.meta.main) {
-  const folder = new URL("dist", ROOT).pathname;
+  const folder = decodeURIComponent(new URL("dist", ROOT).pathname);
+  const bundle = `${folder}/bundle`;
   try {
+    await bundlePrograms(bundle);
     for (const executable of EXECUTABLES) {
-      const path = await compileExecutable(executable, { folder });
+      const path = await compileExecutable(executable, { folder, bundle });
       const { size } = await Deno.stat(path);
       console.log(`${path}  ${Math.round(size / 1e6)} MB`);
     }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { EXECUTABLES } from "./compile.ts";
+import { EXECUTABLES } from "./programs.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 const CLI = `${ROOT}cli/main.ts`;

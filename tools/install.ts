@@ -1,13 +1,15 @@
 /**
- * Installs `sig`, `sig-api` and `sig-web` to a folder, as launchers of this
- * checkout. Run by `deno task install [FOLDER]`.
+ * Bundles `sig`, `sig-api` and `sig-web` of this checkout, and installs
+ * launchers of the bundle to a folder. Run by `deno task install [FOLDER]`.
  *
  * @module
  */
 
 import { resolve } from "node:path";
-import { EXECUTABLES } from "./compile.ts";
+import { fileURLToPath } from "node:url";
 import { isLauncher, shellLauncher, windowsLauncher } from "./launcher.ts";
+import { bundledEntry, bundlePrograms, EXECUTABLES } from "./programs.ts";
+import { sha256 } from "./workspace.ts";
 
 const HELP = `Installs the commands sig, sig-api and sig-web to a folder.
 
@@ -60,6 +62,40 @@ function requireOurs(path: string): void {
   );
 }
 
+/**
+ * Bundles the programs into a folder of the checkout that is named after its
+ * content: a running program keeps the files that it has not loaded yet.
+ */
+async function bundle(root: string): Promise<string> {
+  const dist = `${root}/dist`;
+  const temporary = `${dist}/${crypto.randomUUID()}`;
+  try {
+    // Other users may run the programs, unlike those of `makeTempDir`.
+    Deno.mkdirSync(temporary, { recursive: true });
+    await bundlePrograms(temporary);
+    // They name the other files, whose names contain digests.
+    const entries = EXECUTABLES.map((each) =>
+      Deno.readTextFileSync(`${temporary}/${bundledEntry(each)}`)
+    );
+    const digest = await sha256(new TextEncoder().encode(entries.join("")));
+    const folder = `${dist}/programs-${digest.slice(0, 16)}`;
+    if (!exists(folder)) Deno.renameSync(temporary, folder);
+    return folder;
+  } catch (error) {
+    throw new Refusal(`Cannot bundle the programs: ${messageOf(error)}`);
+  } finally {
+    if (exists(temporary)) Deno.removeSync(temporary, { recursive: true });
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
 /** Replaces a launcher atomically, since a running shell may be reading it. */
 function write(path: string, text: string): void {
   const temporary = `${path}.${crypto.randomUUID()}`;
@@ -108,22 +144,17 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : "unknown reason";
 }
 
-function install(args: readonly string[]): void {
+async function install(args: readonly string[]): Promise<void> {
   const folder = readFolder(args);
-  const options = {
-    deno: Deno.execPath(),
-    root: new URL("..", import.meta.url).pathname.replace(/\/$/, ""),
-  };
-  if (isWindows) {
-    options.root = options.root.slice(1).replaceAll("/", "\\");
+  const pathOf = (name: string) =>
+    `${folder}/${name}${isWindows ? ".cmd" : ""}`;
+  for (const { name } of EXECUTABLES) requireOurs(pathOf(name));
+  const root = fileURLToPath(new URL("..", import.meta.url)).slice(0, -1);
+  const options = { deno: Deno.execPath(), root, bundle: await bundle(root) };
+  const launcher = isWindows ? windowsLauncher : shellLauncher;
+  for (const executable of EXECUTABLES) {
+    write(pathOf(executable.name), launcher(executable, options));
   }
-  options.root = decodeURIComponent(options.root);
-  const launchers = EXECUTABLES.map((executable) => ({
-    path: `${folder}/${executable.name}${isWindows ? ".cmd" : ""}`,
-    text: (isWindows ? windowsLauncher : shellLauncher)(executable, options),
-  }));
-  for (const { path } of launchers) requireOurs(path);
-  for (const { path, text } of launchers) write(path, text);
   console.log(`Installed sig, sig-api and sig-web in ${folder}`);
   console.log(adviseOnPath(folder));
 }
@@ -132,7 +163,7 @@ if (Deno.args.includes("--help")) {
   console.log(HELP);
 } else {
   try {
-    install(Deno.args);
+    await install(Deno.args);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     console.error(error.message);

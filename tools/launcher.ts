@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Executable, V8_FLAGS } from "./compile.ts";
+import { bundledEntry, type Executable, V8_FLAGS } from "./programs.ts";
 
 /** Paths that a launcher uses. */
 export interface LauncherOptions {
@@ -13,10 +13,12 @@ export interface LauncherOptions {
   readonly deno: string;
   /** Path of the checkout, without a trailing slash. */
   readonly root: string;
+  /** Path of the bundle (`bundlePrograms`), without a trailing slash. */
+  readonly bundle: string;
 }
 
 /**
- * Loads the modules of a command only when it is called. Without this flag Deno
+ * Loads the files of a command only when it is called. Without this flag Deno
  * loads those of all commands at each start. It needs `--allow-read` for them,
  * and `deno compile` would omit them.
  */
@@ -62,16 +64,18 @@ const MIN_DESCRIPTORS = 64;
  * open files is too low for Deno, it exits with 2, since 1 would mean a deny.
  */
 export function shellLauncher(
-  { name, entry, permissions }: Executable,
-  { deno, root }: LauncherOptions,
+  executable: Executable,
+  { deno, root, bundle }: LauncherOptions,
 ): string {
+  const { name, permissions } = executable;
   const [findProgram, mayRun] = name === "sig" ? MAY_RUN : ["", ""];
   return `#!/bin/sh
 # ${name}, ${MARK}. It may be deleted.
 deno=${quote(deno)}
 root=${quote(root)}
-if [ ! -x "$deno" ] || [ ! -f "$root/${entry}" ]; then
-  echo "${name}: $deno or $root is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
+program=${quote(`${bundle}/${bundledEntry(executable)}`)}
+if [ ! -x "$deno" ] || [ ! -f "$program" ]; then
+  echo "${name}: $deno or $program is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
   exit 2
 fi
 limit=$(ulimit -n)
@@ -81,19 +85,20 @@ if [ "$limit" != unlimited ] && [ "$limit" -lt ${MIN_DESCRIPTORS} ]; then
 fi
 ${findProgram}exec "$deno" run --quiet --no-prompt ${LAZY_IMPORTS} ${V8_FLAGS} \\
   ${permissions.map(shellWord).join(" ")}${mayRun} \\
-  --config "$root/deno.json" "$root/${entry}" "$@"
+  --config "$root/deno.json" "$program" "$@"
 `;
 }
 
 /** Returns a batch file for Windows, like {@linkcode shellLauncher}. */
 export function windowsLauncher(
-  { name, entry, permissions }: Executable,
-  { deno, root }: LauncherOptions,
+  executable: Executable,
+  { deno, root, bundle }: LauncherOptions,
 ): string {
+  const { name, permissions } = executable;
   const [program, config, file] = [
     deno,
     `${root}\\deno.json`,
-    `${root}\\${entry.replaceAll("/", "\\")}`,
+    `${bundle}/${bundledEntry(executable)}`.replaceAll("/", "\\"),
   ].map((path) => `"${path.replaceAll("%", "%%")}"`);
   return [
     "@echo off",

@@ -21,7 +21,8 @@
  */
 
 import { parseArgs } from "@std/cli/parse-args";
-import { compileExecutable, EXECUTABLES } from "./compile.ts";
+import { compileExecutable } from "./compile.ts";
+import { bundlePrograms, EXECUTABLES } from "./programs.ts";
 import { makeReleaseCopy, splitTests } from "./release_copy.ts";
 import { ROOT, runProgram, sha256, VERSION } from "./workspace.ts";
 
@@ -41,10 +42,12 @@ const OURS = /^(?:sig-.+\.tar\.gz|SHA256SUMS)$/;
 export interface ReleaseOptions {
   /** Output folder; archives of an earlier run are removed. */
   readonly folder: string;
+  /** The folder of the bundle (`bundlePrograms`). */
+  readonly bundle: string;
   /** The targets (default: {@linkcode TARGETS}). */
   readonly targets?: readonly string[];
   /**
-   * The checkout to compile; its URL ends with a slash (default: this
+   * The checkout of the bundle; its URL ends with a slash (default: this
    * checkout).
    */
   readonly root?: URL;
@@ -70,9 +73,9 @@ export interface Release {
  * Windows.
  */
 export async function makeRelease(
-  { folder, targets = TARGETS, root = ROOT, compile = compileExecutable }:
-    ReleaseOptions,
+  { folder, bundle, root = ROOT, ...options }: ReleaseOptions,
 ): Promise<Release> {
+  const { targets = TARGETS, compile = compileExecutable } = options;
   await Deno.mkdir(folder, { recursive: true });
   for await (const { name } of Deno.readDir(folder)) {
     if (OURS.test(name)) await Deno.remove(`${folder}/${name}`);
@@ -86,7 +89,7 @@ export async function makeRelease(
     try {
       await Deno.mkdir(content);
       for (const executable of EXECUTABLES) {
-        await compile(executable, { folder: content, target, root });
+        await compile(executable, { folder: content, bundle, target, root });
       }
       for (const file of ["README.md", "LICENSE", "deno.lock"]) {
         await Deno.copyFile(new URL(file, root), `${content}/${file}`);
@@ -121,8 +124,11 @@ if (import.meta.main) {
   let code = 1;
   try {
     await using copy = await makeReleaseCopy(ROOT, tests);
+    const bundle = `${decodeURIComponent(copy.root.pathname)}dist/bundle`;
+    await bundlePrograms(bundle, copy.root);
     const { archives, failures } = await makeRelease({
       folder: output,
+      bundle,
       targets: target.length > 0 ? target : TARGETS,
       root: copy.root,
     });

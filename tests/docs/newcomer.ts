@@ -5,8 +5,8 @@
  * @module
  */
 
-import { EXECUTABLES } from "../../tools/compile.ts";
 import { shellLauncher } from "../../tools/launcher.ts";
+import { bundlePrograms, EXECUTABLES } from "../../tools/programs.ts";
 import { denoDir } from "../kit/process.ts";
 
 export const ROOT = new URL("../..", import.meta.url).pathname.replace(
@@ -41,10 +41,13 @@ export async function createNewcomer(): Promise<Newcomer> {
   // The same launchers as the task writes; tests/ship/install_test.ts runs the
   // task.
   await Deno.mkdir(bin, { recursive: true });
+  const bundle = `${home}/programs`;
+  await bundlePrograms(bundle);
   for (const executable of EXECUTABLES) {
     const text = shellLauncher(executable, {
       deno: Deno.execPath(),
       root: ROOT,
+      bundle,
     });
     await Deno.writeTextFile(`${bin}/${executable.name}`, text, {
       mode: 0o755,

@@ -1,12 +1,12 @@
 /** Runs `deno task install` with an empty home, as a new user does. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { EXECUTABLES, V8_FLAGS } from "../../tools/compile.ts";
 import {
   LAZY_IMPORTS,
   shellLauncher,
   windowsLauncher,
 } from "../../tools/launcher.ts";
+import { bundlePrograms, EXECUTABLES, V8_FLAGS } from "../../tools/programs.ts";
 import {
   denoDir,
   hasProgram,
@@ -159,10 +159,11 @@ Deno.test({
   async fn() {
     const [sig] = EXECUTABLES;
     const [deno, root] = [Deno.execPath(), ROOT.pathname.replace(/\/$/, "")];
+    const bundle = "/nowhere/checkout/dist/programs-1";
     for (
       const options of [
-        { deno: "/nowhere/deno", root },
-        { deno, root: "/nowhere/checkout" },
+        { deno: "/nowhere/deno", root, bundle: root },
+        { deno, root, bundle },
       ]
     ) {
       const { code, stdout, stderr } = await run("sh", [
@@ -182,7 +183,10 @@ Deno.test({
       const launcher = `${home}/sig`;
       const [sig] = EXECUTABLES;
       const root = ROOT.pathname.replace(/\/$/, "");
-      const text = shellLauncher(sig!, { deno: Deno.execPath(), root });
+      const bundle = `${home}/programs`;
+      await bundlePrograms(bundle);
+      const options = { deno: Deno.execPath(), root, bundle };
+      const text = shellLauncher(sig!, options);
       await Deno.writeTextFile(launcher, text, { mode: 0o755 });
       const handler = "#!/bin/sh\ncat >> seen.txt\n";
       await Deno.writeTextFile(`${home}/handle`, handler, { mode: 0o755 });
@@ -217,7 +221,11 @@ Deno.test({
 });
 
 Deno.test("launchers have exactly the permissions of the executables", () => {
-  const options = { deno: "C:\\100% deno.exe", root: "C:\\sig" };
+  const options = {
+    deno: "C:\\100% deno.exe",
+    root: "C:\\sig",
+    bundle: "C:\\sig\\dist\\programs-1",
+  };
   for (const executable of EXECUTABLES) {
     for (
       const text of [
@@ -245,5 +253,5 @@ Deno.test("launchers have exactly the permissions of the executables", () => {
   }
   const text = windowsLauncher(EXECUTABLES[0]!, options);
   assertStringIncludes(text, '\r\n"C:\\100%% deno.exe" run ');
-  assertStringIncludes(text, '"C:\\sig\\cli\\main.ts" %*');
+  assertStringIncludes(text, '"C:\\sig\\dist\\programs-1\\cli\\main.js" %*');
 });

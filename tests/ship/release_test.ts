@@ -15,6 +15,7 @@ Deno.test("a release has an archive for each target", async () => {
   await Deno.writeTextFile(`${path}/not-ours.txt`, "");
   const { archives, failures } = await makeRelease({
     folder: path,
+    bundle: path,
     async compile({ name }, { folder, target }) {
       if (target?.includes("darwin")) throw new Error("no runtime");
       const file = target === WINDOWS ? `${name}.exe` : name;
@@ -61,6 +62,7 @@ Deno.test("a target that fails is reported with the reason", async () => {
   await using folder = await tempFolder();
   const { archives, failures } = await makeRelease({
     folder: folder.path,
+    bundle: folder.path,
     targets: [LINUX],
     compile: (executable, options) =>
       compileExecutable(executable, {

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { apiProgram } from "@sig/api/sig-api";
 import { variableName } from "@sig/api/program";
 import { webProgram } from "@sig/web/sig-web";
-import { EXECUTABLES } from "../../tools/compile.ts";
+import { EXECUTABLES } from "../../tools/programs.ts";
 import { ROOT } from "../../tools/workspace.ts";
 import { hasProgram, run } from "../kit/process.ts";
 

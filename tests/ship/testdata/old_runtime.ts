@@ -3,7 +3,7 @@
  * executables on machines that can't download the current runtime. @module
  */
 
-import { V8_FLAGS } from "../../../tools/compile.ts";
+import { V8_FLAGS } from "../../../tools/programs.ts";
 import { sha256 } from "../../../tools/workspace.ts";
 import { run, runWell } from "../../kit/process.ts";
 
@@ -78,8 +78,6 @@ export const OLD_FLAGS: readonly string[] = [
   "--no-check",
   "--no-lock",
   "--no-prompt",
-  // Text imports were unstable in that version.
-  "--unstable-raw-imports",
   V8_FLAGS,
 ];
 
