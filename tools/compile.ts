@@ -35,11 +35,6 @@ export interface CompileOptions {
   readonly bundle: string;
   /** A Rust target triple (default: this machine's). */
   readonly target?: string | undefined;
-  /**
-   * The checkout of the bundle; its URL ends with a slash (default: this
-   * checkout).
-   */
-  readonly root?: URL;
   /** Path of the Deno that compiles (default: the running one). */
   readonly deno?: string;
   /** Flags instead of the default ones, for other versions of Deno. */
@@ -59,8 +54,7 @@ export async function compileExecutable(
   options: CompileOptions,
 ): Promise<string> {
   const { name, permissions } = executable;
-  const { bundle, folder, target, root = ROOT, env = {}, flags = FLAGS } =
-    options;
+  const { bundle, folder, target, env = {}, flags = FLAGS } = options;
   const isWindows = target?.includes("windows") ?? Deno.build.os === "windows";
   const path = `${folder}/${name}${isWindows ? ".exe" : ""}`;
   const { success, stderr } = await new Deno.Command(
@@ -69,10 +63,9 @@ export async function compileExecutable(
       args: [
         ...["compile", ...flags, ...permissions],
         ...(target === undefined ? [] : ["--target", target]),
-        ...["--config", "deno.json"],
+        ...["--config", `${bundle}/deno.json`],
         ...["--output", path, `${bundle}/${bundledEntry(executable)}`],
       ],
-      cwd: root,
       env: { ...env, NO_COLOR: "1" },
       stdin: "null",
       stdout: "null",

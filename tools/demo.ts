@@ -5,6 +5,7 @@
  * @module
  */
 
+import { LAZY_IMPORTS } from "./launcher.ts";
 import { EXECUTABLES } from "./programs.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
@@ -25,7 +26,7 @@ interface Step {
 function command(args: readonly string[], cwd: string): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: [
-      ...["run", "--quiet", "--no-prompt", ...PERMISSIONS],
+      ...["run", "--quiet", "--no-prompt", LAZY_IMPORTS, ...PERMISSIONS],
       ...["--config", `${ROOT}deno.json`, CLI, ...args],
     ],
     cwd,

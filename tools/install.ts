@@ -73,11 +73,10 @@ async function bundle(root: string): Promise<string> {
     // Other users may run the programs, unlike those of `makeTempDir`.
     Deno.mkdirSync(temporary, { recursive: true });
     await bundlePrograms(temporary);
-    // They name the other files, whose names contain digests.
-    const entries = EXECUTABLES.map((each) =>
-      Deno.readTextFileSync(`${temporary}/${bundledEntry(each)}`)
-    );
-    const digest = await sha256(new TextEncoder().encode(entries.join("")));
+    // The entries name all other files, whose names contain digests.
+    const named = [...EXECUTABLES.map(bundledEntry), "redis_client.js"]
+      .map((each) => Deno.readTextFileSync(`${temporary}/${each}`));
+    const digest = await sha256(new TextEncoder().encode(named.join("")));
     const folder = `${dist}/programs-${digest.slice(0, 16)}`;
     if (!exists(folder)) Deno.renameSync(temporary, folder);
     return folder;
@@ -150,7 +149,7 @@ async function install(args: readonly string[]): Promise<void> {
     `${folder}/${name}${isWindows ? ".cmd" : ""}`;
   for (const { name } of EXECUTABLES) requireOurs(pathOf(name));
   const root = fileURLToPath(new URL("..", import.meta.url)).slice(0, -1);
-  const options = { deno: Deno.execPath(), root, bundle: await bundle(root) };
+  const options = { deno: Deno.execPath(), bundle: await bundle(root) };
   const launcher = isWindows ? windowsLauncher : shellLauncher;
   for (const executable of EXECUTABLES) {
     write(pathOf(executable.name), launcher(executable, options));

@@ -11,8 +11,6 @@ import { bundledEntry, type Executable, V8_FLAGS } from "./programs.ts";
 export interface LauncherOptions {
   /** Path of Deno. */
   readonly deno: string;
-  /** Path of the checkout, without a trailing slash. */
-  readonly root: string;
   /** Path of the bundle (`bundlePrograms`), without a trailing slash. */
   readonly bundle: string;
 }
@@ -23,6 +21,12 @@ export interface LauncherOptions {
  * and `deno compile` would omit them.
  */
 export const LAZY_IMPORTS = "--unstable-lazy-dynamic-imports";
+
+/**
+ * Compiles a file completely when it is loaded. Deno keeps what is compiled then
+ * for the next start, and a command needs most of its files.
+ */
+const EAGER_FLAGS = `${V8_FLAGS},--no-lazy`;
 
 /** Text that identifies a launcher; other files are never overwritten. */
 const MARK = "made by `deno task install` of SIG for Deno";
@@ -65,15 +69,15 @@ const MIN_DESCRIPTORS = 64;
  */
 export function shellLauncher(
   executable: Executable,
-  { deno, root, bundle }: LauncherOptions,
+  { deno, bundle }: LauncherOptions,
 ): string {
   const { name, permissions } = executable;
   const [findProgram, mayRun] = name === "sig" ? MAY_RUN : ["", ""];
   return `#!/bin/sh
 # ${name}, ${MARK}. It may be deleted.
 deno=${quote(deno)}
-root=${quote(root)}
-program=${quote(`${bundle}/${bundledEntry(executable)}`)}
+bundle=${quote(bundle)}
+program=$bundle/${bundledEntry(executable)}
 if [ ! -x "$deno" ] || [ ! -f "$program" ]; then
   echo "${name}: $deno or $program is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
   exit 2
@@ -83,21 +87,21 @@ if [ "$limit" != unlimited ] && [ "$limit" -lt ${MIN_DESCRIPTORS} ]; then
   echo "${name}: at most $limit files may be open, ${MIN_DESCRIPTORS} are needed. Raise the limit: ulimit -n ${MIN_DESCRIPTORS}" >&2
   exit 2
 fi
-${findProgram}exec "$deno" run --quiet --no-prompt ${LAZY_IMPORTS} ${V8_FLAGS} \\
+${findProgram}exec "$deno" run --quiet --no-prompt ${LAZY_IMPORTS} ${EAGER_FLAGS} \\
   ${permissions.map(shellWord).join(" ")}${mayRun} \\
-  --config "$root/deno.json" "$program" "$@"
+  --config "$bundle/deno.json" "$program" "$@"
 `;
 }
 
 /** Returns a batch file for Windows, like {@linkcode shellLauncher}. */
 export function windowsLauncher(
   executable: Executable,
-  { deno, root, bundle }: LauncherOptions,
+  { deno, bundle }: LauncherOptions,
 ): string {
   const { name, permissions } = executable;
   const [program, config, file] = [
     deno,
-    `${root}\\deno.json`,
+    `${bundle}\\deno.json`,
     `${bundle}/${bundledEntry(executable)}`.replaceAll("/", "\\"),
   ].map((path) => `"${path.replaceAll("%", "%%")}"`);
   return [
@@ -107,7 +111,7 @@ export function windowsLauncher(
       `if not exist ${path} (echo ${name}: ${path} is gone. Run ` +
       `"npx -y deno@2.9.6 task install" in the checkout again. 1>&2 & exit /b 2)`
     ),
-    `${program} run --quiet --no-prompt ${LAZY_IMPORTS} ${V8_FLAGS} ` +
+    `${program} run --quiet --no-prompt ${LAZY_IMPORTS} ${EAGER_FLAGS} ` +
     `${permissions.join(" ")} --config ${config} ${file} %*`,
     "",
   ].join("\r\n");

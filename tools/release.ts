@@ -89,7 +89,7 @@ export async function makeRelease(
     try {
       await Deno.mkdir(content);
       for (const executable of EXECUTABLES) {
-        await compile(executable, { folder: content, bundle, target, root });
+        await compile(executable, { folder: content, bundle, target });
       }
       for (const file of ["README.md", "LICENSE", "deno.lock"]) {
         await Deno.copyFile(new URL(file, root), `${content}/${file}`);

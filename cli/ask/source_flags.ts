@@ -1,13 +1,17 @@
 /** Flags and functions of the commands that read a feed. @module */
 
-import type {
-  CheckIssuerOptions,
-  Consumer,
-  IssuerLocation,
-  VerifiedEvent,
-  VerifiedIssuer,
-  VerifyIssuerOptions,
-  VerifyProgress,
+import {
+  type CheckIssuerOptions,
+  type Consumer,
+  createConsumer,
+  type IssuerLocation,
+  openSource,
+  parseSource,
+  type VerifiedEvent,
+  type VerifiedIssuer,
+  verifyIssuer,
+  type VerifyIssuerOptions,
+  type VerifyProgress,
 } from "@sig/consumer";
 import {
   type ErrorCode,
@@ -26,7 +30,13 @@ import {
   usageError,
   type Values,
 } from "@sig/api/program";
-import type { PinValues } from "./pin_flags.ts";
+import {
+  checkpointPolicy,
+  mirrorFolder,
+  openPins,
+  pinChoice,
+  type PinValues,
+} from "./pin_flags.ts";
 import {
   type Call,
   type CommandSpec,
@@ -216,7 +226,6 @@ export async function peopleOf(
 ): Promise<People> {
   const { readPeopleFile } = await import("../people/people.ts");
   if (call.flags.people !== undefined) return await readPeopleFile(call);
-  const { parseSource } = await import("@sig/consumer");
   const source = parseSource(text, sourceOptions(call));
   return await readPeopleFile(
     call,
@@ -254,10 +263,6 @@ export async function withMemory<T extends Warned>(
   text: string,
   work: SourceWork<T>,
 ): Promise<T> {
-  const { parseSource } = await import("@sig/consumer");
-  const { checkpointPolicy, mirrorFolder, openPins, pinChoice } = await import(
-    "./pin_flags.ts"
-  );
   const { full, maxAgeMs, requirePin, ...choice } = pinChoice(call);
   const { flags } = call;
   const { onEvent } = work;
@@ -276,7 +281,6 @@ export async function withMemory<T extends Warned>(
         const more = { ...asked, onEvent, proofs };
         return await work.plain(location, { ...options, ...more });
       }
-      const { createConsumer } = await import("@sig/consumer");
       const { onProgress, ...rest } = options;
       let events = 0;
       const consumer = createConsumer({
@@ -318,7 +322,6 @@ export async function withSource<T>(
   text: string,
   work: (location: IssuerLocation, options: VerifyIssuerOptions) => Promise<T>,
 ): Promise<T> {
-  const { openSource, parseSource } = await import("@sig/consumer");
   const given = sourceOptions(call);
   const { allowPrivate } = given;
   const source = parseSource(text, given);
@@ -364,7 +367,6 @@ export async function verifySource(
   text: string,
   more: Partial<VerifyIssuerOptions> = {},
 ): Promise<VerifiedIssuer> {
-  const { verifyIssuer } = await import("@sig/consumer");
   const verified = await withSource(
     call,
     text,
@@ -382,7 +384,6 @@ export async function readState(
   source: string,
   time: Partial<ParsedTime>,
 ) {
-  const { verifyIssuer } = await import("@sig/consumer");
   const digest = call.ownFormat === "html";
   const read = await withMemory(call, source, {
     remembered: async (consumer) => ({

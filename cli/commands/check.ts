@@ -9,7 +9,13 @@ import {
   type Reason,
 } from "@sig/core";
 import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
-import type { AnyAnswer } from "@sig/consumer";
+import {
+  type AnyAnswer,
+  checkIssuer,
+  parseSource,
+  verifyIssuer,
+} from "@sig/consumer";
+import { combineAnswers } from "@sig/consumer/internal";
 import { many, required, toggle } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { did, source, textOf } from "../command_line/values.ts";
@@ -126,7 +132,6 @@ async function withNeverSeen(
     answer.decision === "allow" || answer.proof !== null ||
     answer.last_sequence > MAX_EXPLAINED_EVENTS
   ) return answer;
-  const { verifyIssuer } = await import("@sig/consumer");
   const { state } = await withMemory(call, source, {
     remembered: async (consumer) => (await consumer.observe(source)).verified,
     plain: verifyIssuer,
@@ -160,8 +165,6 @@ export async function checkSources(
     const answer = await checkSource(call, only, question);
     return { decision: answer.decision, answers: [answer] };
   }
-  const { parseSource } = await import("@sig/consumer");
-  const { combineAnswers } = await import("@sig/consumer/internal");
   parseQuestion(question);
   const names = sources.map((source) => {
     // Throws for a malformed source, before any source is read.
@@ -179,7 +182,6 @@ async function checkSource(
   source: string,
   question: AskedQuestion,
 ): Promise<CheckAnswer> {
-  const { checkIssuer } = await import("@sig/consumer");
   const answer = await withMemory(call, source, {
     remembered: (consumer) => consumer.check(source, question),
     plain: (location, options) => checkIssuer(location, question, options),

@@ -12,6 +12,7 @@ import {
   isObject,
   member,
 } from "@sig/core/internal";
+import { encodeBase64Url } from "../bytes/bytes.ts";
 import {
   findPointFault,
   isOnCurve,
@@ -194,8 +195,10 @@ export async function calculateKidOf(
   return thumbprint;
 }
 
+/** The members in this order, without spaces (RFC 7638 §3). */
 async function thumbprintOf(x: string): Promise<string> {
-  // Imported on demand, because verification does not need jose.
-  const { calculateJwkThumbprint } = await import("jose/jwk/thumbprint");
-  return await calculateJwkThumbprint({ kty: "OKP", crv: "Ed25519", x });
+  const text = JSON.stringify({ crv: "Ed25519", kty: "OKP", x });
+  const bytes = new TextEncoder().encode(text);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return encodeBase64Url(new Uint8Array(digest));
 }

@@ -46,7 +46,6 @@ export async function createNewcomer(): Promise<Newcomer> {
   for (const executable of EXECUTABLES) {
     const text = shellLauncher(executable, {
       deno: Deno.execPath(),
-      root: ROOT,
       bundle,
     });
     await Deno.writeTextFile(`${bin}/${executable.name}`, text, {

@@ -13,6 +13,7 @@ import {
   type Ran,
   ROOT,
   run as runProcess,
+  tempFolder,
 } from "../kit/process.ts";
 
 const run = (
@@ -158,12 +159,12 @@ Deno.test({
   ignore,
   async fn() {
     const [sig] = EXECUTABLES;
-    const [deno, root] = [Deno.execPath(), ROOT.pathname.replace(/\/$/, "")];
-    const bundle = "/nowhere/checkout/dist/programs-1";
+    await using bundle = await tempFolder();
+    await bundlePrograms(bundle.path);
     for (
       const options of [
-        { deno: "/nowhere/deno", root, bundle: root },
-        { deno, root, bundle },
+        { deno: "/nowhere/deno", bundle: bundle.path },
+        { deno: Deno.execPath(), bundle: "/nowhere/dist/programs-1" },
       ]
     ) {
       const { code, stdout, stderr } = await run("sh", [
@@ -182,10 +183,9 @@ Deno.test({
     withHome(async (home) => {
       const launcher = `${home}/sig`;
       const [sig] = EXECUTABLES;
-      const root = ROOT.pathname.replace(/\/$/, "");
       const bundle = `${home}/programs`;
       await bundlePrograms(bundle);
-      const options = { deno: Deno.execPath(), root, bundle };
+      const options = { deno: Deno.execPath(), bundle };
       const text = shellLauncher(sig!, options);
       await Deno.writeTextFile(launcher, text, { mode: 0o755 });
       const handler = "#!/bin/sh\ncat >> seen.txt\n";
@@ -223,7 +223,6 @@ Deno.test({
 Deno.test("launchers have exactly the permissions of the executables", () => {
   const options = {
     deno: "C:\\100% deno.exe",
-    root: "C:\\sig",
     bundle: "C:\\sig\\dist\\programs-1",
   };
   for (const executable of EXECUTABLES) {
