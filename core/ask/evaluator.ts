@@ -28,14 +28,15 @@ const MISSING = /* @__PURE__ */ Object.freeze({
   relationship_id: "relationship_id_missing",
 });
 
+/** Number of roles up to which a set of them costs more than it saves. */
+const FEW_ROLES = 64;
+
 /**
  * Collects the results of a subject's relationships for one question, without
  * keeping all of them.
  */
 export class Evaluator {
   readonly #requirements: readonly Requirement[];
-  /** The roles among the requirements. */
-  readonly #roles: ReadonlySet<string>;
   readonly #maxExplained: number;
   readonly #maxExplainLength: number;
   readonly #maxReasons: number;
@@ -56,11 +57,6 @@ export class Evaluator {
   /** Creates an evaluator without any relationship. */
   constructor(question: ParsedQuestion, limits: AnswerLimits) {
     this.#requirements = question.requirements;
-    this.#roles = new Set(
-      this.#requirements.flatMap(({ key, value }) =>
-        key === "role" ? [value] : []
-      ),
-    );
     this.#maxExplained = maxExplainedOf(question, limits);
     this.#maxExplainLength = limits.maxExplainLength ?? Infinity;
     this.#maxReasons = limits.maxReasons ?? Infinity;
@@ -87,11 +83,11 @@ export class Evaluator {
     }
     const isActive = effective.status === "active";
     const met = this.#metBy(effective.state);
-    for (const [i, isMet] of met.entries()) {
-      if (!isMet) continue;
+    met.forEach((isMet, i) => {
+      if (!isMet) return;
       this.#metByActive[i] ||= isActive;
       this.#lastMeeting[i] = later(this.#lastMeeting[i], effective);
-    }
+    });
     if (!met.every(Boolean)) return;
     if (isActive) this.#match = later(this.#match, effective);
     else this.#addInactive(effective);
@@ -110,15 +106,17 @@ export class Evaluator {
     ) this.#begins = from;
   }
 
-  /**
-   * Returns for each requirement whether a relationship meets it. The roles are
-   * read once: 64 requirements and 10,000 roles take 10,000 lookups instead of
-   * 640,000 comparisons.
-   */
+  /** Returns for each requirement whether a relationship meets it. */
   #metBy(state: RelationshipState): readonly boolean[] {
-    const roles = new Set(state.roles.filter((role) => this.#roles.has(role)));
+    // Many roles are read once: for 64 requirements, 10,000 roles would take
+    // 640,000 comparisons.
+    const roles = state.roles.length > FEW_ROLES
+      ? new Set(state.roles)
+      : undefined;
     return this.#requirements.map((each) =>
-      each.key === "role" ? roles.has(each.value) : meets(state, each)
+      roles !== undefined && each.key === "role"
+        ? roles.has(each.value)
+        : meets(state, each)
     );
   }
 
