@@ -23,8 +23,6 @@ export interface BatchContext extends AnswerContext {
   readonly toResult: (answer: CheckAnswer, index: number) => unknown;
   /** Returns the value to send for a question that has no answer. */
   readonly toFailure: (error: unknown, index: number) => unknown;
-  /** Called before memory is allocated; may throw to refuse it. */
-  readonly reserve: (bytes: number) => void;
 }
 
 interface Due {
@@ -89,7 +87,7 @@ export async function answerBatch(
             used = Infinity;
             throw answersTooLong();
           }
-          context.reserve(text.length);
+          context.budget.reserve(text.length);
           used += text.length;
           texts[index] = text;
         });

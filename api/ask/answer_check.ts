@@ -5,7 +5,6 @@ import type {
   Consumer,
   IssuerName,
   VerifiedIssuer,
-  WaitFor,
 } from "@sig/consumer";
 import type { Decided } from "../http/mod.ts";
 import { answerInSlices } from "@sig/consumer/internal";
@@ -46,22 +45,8 @@ export interface Sources {
 
 /** {@linkcode Sources} for the answers of one request. */
 export interface AnswerContext extends Sources {
-  /**
-   * Waits for an issuer, or to verify a large feed, without occupying a slot of
-   * the service: a silent issuer delays only the questions about it.
-   */
-  readonly waitFor: WaitFor;
-}
-
-/** Returns the sources for one request. */
-export function forRequest<T extends Sources>(
-  sources: T,
-  budget: RequestBudget,
-): T & AnswerContext {
-  return {
-    ...sources,
-    waitFor: (other, work) => budget.waitFor(other, work),
-  };
+  /** A silent issuer delays only the questions about it. */
+  readonly budget: RequestBudget;
 }
 
 /** The state that questions are answered from. */
@@ -79,7 +64,7 @@ export interface Grounds {
  */
 export async function groundsOf(
   requests: readonly CheckRequest[],
-  { consumer, inline, now, waitFor }: AnswerContext,
+  { consumer, inline, now, budget: { waitFor } }: AnswerContext,
 ): Promise<Grounds> {
   const request = requests[0]!;
   if (request.feed !== undefined) {

@@ -3,7 +3,7 @@
 import { type CheckAnswer, SigError, toProblem } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { IssuerName } from "@sig/consumer";
-import { answerBatch, type BatchContext } from "./answer_batch.ts";
+import { answerBatch } from "./answer_batch.ts";
 import {
   answerCheck,
   type AnswerContext,
@@ -29,11 +29,8 @@ export interface EvaluationSources extends Sources {
 /** {@linkcode EvaluationSources} for the evaluations of one request. */
 interface EvaluationContext extends EvaluationSources, AnswerContext {}
 
-/** What a batch of evaluations needs from its request. */
-interface BatchExchange extends Pick<BatchContext, "reserve"> {
-  /** Called with unexpected errors, for the log. */
-  readonly noteThrown: (error: unknown) => void;
-}
+/** Called with unexpected errors of a batch, for the log. */
+type NoteThrown = (error: unknown) => void;
 
 /**
  * Answers one evaluation.
@@ -60,7 +57,8 @@ export async function evaluate(
 export async function evaluateBatch(
   request: EvaluationsRequest,
   evaluations: readonly unknown[],
-  context: EvaluationContext & BatchExchange,
+  context: EvaluationContext,
+  noteThrown: NoteThrown,
 ): Promise<readonly string[]> {
   const plans: Plan[] = [];
   const decisions: boolean[] = [];
@@ -82,7 +80,7 @@ export async function evaluateBatch(
     },
     toFailure(error, i) {
       decisions[i] = false;
-      return toFailed(error, context);
+      return toFailed(error, noteThrown);
     },
   });
   const { evaluations_semantic = "execute_all" } = request.options ?? {};
@@ -186,7 +184,7 @@ function toDecision(
 /**
  * Returns the result of a batch item that can't be answered (AuthZEN §7.2.1).
  */
-function toFailed(error: unknown, { noteThrown }: BatchExchange) {
+function toFailed(error: unknown, noteThrown: NoteThrown) {
   const { status, code, detail } = toProblem(error);
   if (code === "internal") noteThrown(error);
   return {

@@ -268,15 +268,18 @@ export class RequestBudget {
   }
 
   /**
-   * Waits for a dependency without occupying a slot, which is free for other
-   * requests meanwhile.
+   * Waits for a dependency, such as an issuer, without occupying a slot, which
+   * is free for other requests meanwhile. Bound, so that it can be passed on.
    *
    * @param other The name of the dependency, whose waiting requests are
    * limited.
    * @throws {SigError} `overloaded` before the work begins, and what `work`
    * throws.
    */
-  async waitFor<T>(other: string, work: () => Promise<T>): Promise<T> {
+  readonly waitFor = async <T>(
+    other: string,
+    work: () => Promise<T>,
+  ): Promise<T> => {
     const stopWaiting = this.#waitIn(other);
     if (this.#waits++ === 0) this.#releaseSlot();
     try {
@@ -286,7 +289,7 @@ export class RequestBudget {
       // A request that has waited is always resumed, even if no slot is free.
       if (--this.#waits === 0 && !this.#hasEnded) this.#takeSlot();
     }
-  }
+  };
 
   /** Releases everything when the response is created. */
   end(): void {

@@ -14,7 +14,6 @@ import {
   EVALUATIONS_EXAMPLES,
 } from "../openapi/examples.ts";
 import { listOfTexts } from "../ask/answer_batch.ts";
-import { forRequest } from "../ask/answer_check.ts";
 import {
   AUTHZEN_CONFIGURATION,
   DECISION,
@@ -100,7 +99,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     codes: ANSWER_CODES,
     async handle(c) {
       const body = await readBody(c);
-      const asked = forRequest(context, c.get("budget"));
+      const asked = { ...context, budget: c.get("budget") };
       return sendJson(c, await evaluate(body, asked));
     },
   };
@@ -131,16 +130,16 @@ function evaluationsRoute(context: AuthzenContext): Operation {
       const body = await readBody(c);
       const request = readAs(EVALUATIONS_UNREAD, body);
       const { evaluations = [] } = request;
-      const budget = c.get("budget");
-      const asked = forRequest(context, budget);
+      const asked = { ...context, budget: c.get("budget") };
       if (evaluations.length === 0) {
         return sendJson(c, await evaluate(body, asked));
       }
-      const texts = await evaluateBatch(request, evaluations, {
-        ...asked,
-        reserve: (bytes) => budget.reserve(bytes),
-        noteThrown: (error) => c.set("thrown", error),
-      });
+      const texts = await evaluateBatch(
+        request,
+        evaluations,
+        asked,
+        (error) => c.set("thrown", error),
+      );
       return send(c, listOfTexts("evaluations", texts), "application/json");
     },
   };

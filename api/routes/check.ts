@@ -1,12 +1,7 @@
 /** `POST /v1/check` (docs/reference/http.md). @module */
 
 import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
-import {
-  answerOn,
-  forRequest,
-  groundsOf,
-  type Sources,
-} from "../ask/answer_check.ts";
+import { answerOn, groundsOf, type Sources } from "../ask/answer_check.ts";
 import {
   keepAnswer,
   RecentQuestions,
@@ -46,16 +41,15 @@ export function createCheckRoutes(
 ): readonly Operation[] {
   const recent = new RecentQuestions();
   const answerAll = async (c: Context<ServiceEnv>, { checks }: CheckBatch) => {
-    const budget = c.get("budget");
     const results = await answerBatch(checks, {
-      ...forRequest(sources, budget),
+      ...sources,
+      budget: c.get("budget"),
       read: (check, i) => readAs(schemas.quickCheck, check, `/checks/${i}`),
       toResult(answer) {
         sources.decided?.(answer);
         return answer;
       },
       toFailure: (error) => ({ error: problemOf(c, error) }),
-      reserve: (bytes) => budget.reserve(bytes),
     });
     return send(c, listOfTexts("results", results), "application/json");
   };
@@ -84,7 +78,7 @@ export function createCheckRoutes(
       if (known === undefined) recent.keep(key, request);
       // A batch in the older form, without a separate route.
       if ("checks" in request) return await answerAll(c, request);
-      const context = forRequest(sources, budget);
+      const context = { ...sources, budget };
       const grounds = await groundsOf([request], context);
       const repeated = known && repeatAnswer(known, grounds);
       if (repeated !== undefined) {

@@ -1,6 +1,6 @@
 /** `POST /v1/dump-state` (docs/reference/http.md). @module */
 
-import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
+import { sourceOf, type Sources } from "../ask/answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
 import { MAX_FEED_BODY_BYTES, readJson, send } from "../http/mod.ts";
 import { STATE_PAGE } from "../schemas/answers.ts";
@@ -33,10 +33,8 @@ export function createDumpStateRoute(
       const body = await readJson(c, MAX_FEED_BODY_BYTES);
       const request = readAs(schemas.dumpState, body);
       const cursor = cursorOf(request);
-      const { consumer, inline, waitFor } = forRequest(
-        sources,
-        c.get("budget"),
-      );
+      const { consumer, inline } = sources;
+      const { waitFor } = c.get("budget");
       const state = request.feed === undefined
         ? await consumer.state(sourceOf(request), {
           minSequence: cursor?.sequence,

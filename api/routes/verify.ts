@@ -1,6 +1,6 @@
 /** `POST /v1/verify` (docs/reference/http.md). @module */
 
-import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
+import { sourceOf, type Sources } from "../ask/answer_check.ts";
 import { VERIFY_EXAMPLES } from "../openapi/examples.ts";
 import { MAX_FEED_BODY_BYTES, readJson, sendJson } from "../http/mod.ts";
 import { VERIFY_REPORT } from "../schemas/answers.ts";
@@ -31,10 +31,8 @@ export function createVerifyRoute(
     async handle(c) {
       const body = await readJson(c, MAX_FEED_BODY_BYTES);
       const request = readAs(schemas.verify, body);
-      const { consumer, inline, waitFor } = forRequest(
-        sources,
-        c.get("budget"),
-      );
+      const { consumer, inline } = sources;
+      const { waitFor } = c.get("budget");
       return sendJson(
         c,
         request.feed === undefined
