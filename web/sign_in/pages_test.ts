@@ -37,8 +37,8 @@ Deno.test("an error with an unknown code is answered as a failure of the server"
     ...problem,
     status: 503,
   }]);
-  assertEquals(await refusedBy(refuseDirectly), [500, {
-    error: "server_error",
-    error_description: "the server failed",
+  assertEquals(await refusedBy(refuseDirectly), [503, {
+    error: "temporarily_unavailable",
+    error_description: "no answer: of_another_version; try again",
   }]);
 });
