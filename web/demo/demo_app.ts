@@ -8,8 +8,9 @@
 import { PAGE_HEADERS } from "@sig/api/http";
 import { escapeInvisible } from "@sig/core";
 import { type Context, Hono } from "hono";
-import { html } from "hono/html";
+import { html, raw } from "hono/html";
 import { ICON, STYLE } from "../pages/assets.ts";
+import page from "./page.html" with { type: "text" };
 import script from "./demo.js" with { type: "text" };
 import style from "./demo.css" with { type: "text" };
 
@@ -105,8 +106,16 @@ export function createDemoApp(
     return visitor;
   }
 
-  const show = (c: Context, title: string, main: Html) =>
-    c.html(frame(about, context.links(), title, main));
+  const show = (c: Context, title: string, main: Html) => {
+    const links = context.links().map(({ name, url }) =>
+      html`<a href="${url}" ${
+        name === about.name ? raw('aria-current="page"') : ""
+      }>${name}</a>`
+    ).join("");
+    const { id, name } = about;
+    const parts = { id, name, initial: name[0], links, main };
+    return c.html(fill(page, { ...parts, title: html`${title}` }));
+  };
   app.use("*", async (c, next) => {
     if (new URL(c.req.url).host !== host) return c.text("unknown host", 421);
     await next();
@@ -187,61 +196,32 @@ ${content}
 }
 
 /** A short page that links onwards. */
-function notice(
-  title: string,
-  text: string,
-  links: readonly AppLink[],
-): Html {
+function notice(title: string, text: string, links: readonly AppLink[]): Html {
+  const [first, ...others] = links.map(({ name, url }, i) =>
+    html`<a class="button ${
+      i === 0 ? "primary" : ""
+    }" href="${url}">${name}</a>`
+  );
   return html`
     <main id="main">
-      <section class="card"
-        role="alert">
+      <section class="card" role="alert">
         <h1>${title}</h1>
         <p>${text}</p>
-        <p class="actions">${links.map(({ name, url }, i) =>
-          html`<a class="button ${
-            i === 0 ? "primary" : ""
-          }" href="${url}">${name}</a>`
-        )}</p>
+        <p class="actions">${first}${others}</p>
       </section>
     </main>
   `;
 }
 
-function frame(
-  { id, name }: Pick<DemoApp, "id" | "name">,
-  links: readonly AppLink[],
-  title: string,
-  main: Html,
-): Html {
-  return html`
-    <!doctype html>
-    <html lang="en" data-app="${id}">
-      <head>
-        <meta charset="utf-8">
-        <title>${title}</title>
-        <meta name="viewport" content="width=device-width">
-        <link rel="stylesheet" href="/style.css">
-        <link rel="stylesheet" href="/demo.css">
-        <link rel="icon" href="/icon.svg">
-        <script type="module" src="/demo.js"></script>
-      </head>
-      <body><header class="site-header"><div class="bar"><p class="brand"><span class="sign" aria-hidden="true">${name
-        .slice(0, 1)}</span>${name}</p>
-    <nav aria-label="Applications">${links.map((each) =>
-      html`
-        <a href="${each.url}" ${each.name === name
-          ? html`
-            aria-current="page"
-          `
-          : ""}>${each.name}</a>
-      `
-    )}</nav></div></header>
-    ${main}
-    <footer class="site-footer"><p>An application of the demo. It loads nothing from other sites.</p></footer>
-      </body>
-    </html>
-  `;
+/** Replaces `{{ name }}` in a template by a value, which must be HTML. */
+export function fill(
+  template: string,
+  values: { readonly [name: string]: unknown },
+): string {
+  return template.replace(
+    /\{\{ *(\w+) *\}\}/g,
+    (_, name) => String(values[name]),
+  );
 }
 
 /** Timeout for the login in milliseconds. */

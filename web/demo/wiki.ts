@@ -5,14 +5,16 @@
  * @module
  */
 
-import { html } from "hono/html";
+import { raw } from "hono/html";
 import {
   type AppContext,
   askLogin,
   createDemoApp,
   type DemoApp,
+  fill,
   type Visitor,
 } from "./demo_app.ts";
+import article from "./wiki.html" with { type: "text" };
 
 /**
  * Creates the wiki. It identifies a visitor by the headers of the login's
@@ -42,7 +44,12 @@ export function createWiki(
     },
     logIn: (c) =>
       c.redirect(`${login}/gate/login?rd=${encodeURIComponent(url)}`, 303),
-    content: article,
+    content: ({ groups }) =>
+      raw(fill(article, {
+        who: groups.includes("role:deploy")
+          ? "You may: your employer’s feed gives you the role deploy."
+          : "Everybody with the role deploy. Your employer’s feed does not give it to you.",
+      })),
   }, context);
 }
 
@@ -59,22 +66,4 @@ function visitorOf(headers: Headers): Visitor {
 function utf8Of(text: string): string {
   const bytes = Uint8Array.from(text, (each) => each.charCodeAt(0));
   return new TextDecoder().decode(bytes);
-}
-
-function article({ groups }: Visitor) {
-  return html`
-    <article class="card">
-      <h1>How we deploy</h1>
-      <p
-        class="lede">This wiki has no login. The proxy in front of it asks the login at each request who the visitor is, as nginx, Caddy and Traefik do.</p>
-      <h2>Before</h2>
-      <p>Read the change aloud to somebody. If you get tired of it, it is too large.</p>
-      <h2>Who may</h2>
-      <p>${groups.includes("role:deploy")
-        ? "You may: your employer’s feed gives you the role deploy."
-        : "Everybody with the role deploy. Your employer’s feed does not give it to you."}</p>
-      <h2>After</h2>
-      <p>Stay for an hour. Then go home.</p>
-    </article>
-  `;
 }
