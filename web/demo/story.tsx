@@ -69,11 +69,8 @@ export function Story({ page }: { readonly page: PageContext }) {
       await work();
       await refresh();
     } catch (error) {
-      setError(
-        error instanceof Problem
-          ? error.message
-          : "Something went wrong. Try again.",
-      );
+      const isKnown = error instanceof Problem;
+      setError(isKnown ? error.message : "Something went wrong. Try again.");
     }
     setBusy(false);
   };
@@ -116,7 +113,7 @@ export function Story({ page }: { readonly page: PageContext }) {
             <Button
               class="primary"
               disabled={busy}
-              onClick={() => void act(() => keys.create())}
+              onClick={() => void act(keys.create)}
             >
               Create my key
             </Button>
@@ -157,9 +154,10 @@ export function Story({ page }: { readonly page: PageContext }) {
         autoFocus
         next={next || undefined}
         onEnd={(end) => {
-          const isDenied = end instanceof Problem &&
-            end.code === "relationship_denied";
-          if (isDenied || !(end instanceof Problem)) setAnsweredAt(last);
+          const code = end instanceof Problem ? end.code : undefined;
+          if (code === undefined || code === "relationship_denied") {
+            setAnsweredAt(last);
+          }
         }}
       />
     );
@@ -226,10 +224,8 @@ const POLL_MS = 1_000;
 function useDemoState(subject: string | undefined) {
   const [state, setState] = useState<DemoState | undefined>();
   const refresh = async () => {
-    const query = subject === undefined
-      ? ""
-      : `?subject=${encodeURIComponent(subject)}`;
-    setState(await request<DemoState>(`/demo/state${query}`));
+    const query = new URLSearchParams(subject === undefined ? {} : { subject });
+    setState(await request<DemoState>(`/demo/state?${query}`));
   };
   useEffect(() => {
     // On failure the last state stays.

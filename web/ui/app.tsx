@@ -6,7 +6,7 @@ import type { FoundKeys } from "../browser/key_store.ts";
 import type { PageContext } from "./api.ts";
 import type { PageConfig } from "./page_config.ts";
 import { Explorer } from "./explore/explorer.tsx";
-import { type OpenedFeed, useFeed } from "./explore/use_feed.ts";
+import { useFeed } from "./explore/use_feed.ts";
 import { focusOn } from "./focus.ts";
 import { InvitationView } from "./invitation/invitation_view.tsx";
 import { KeysView } from "./keys/keys_view.tsx";
@@ -21,16 +21,14 @@ const TITLES: Readonly<Record<Route["view"], string>> = {
   keys: "Your keys",
 };
 
-interface AppProps {
+/** The frame and its view. */
+export function App({ config, found, Story }: {
   readonly config: PageConfig;
   /** The stored keys; loading them began before the first render. */
   readonly found: Promise<FoundKeys>;
   /** The demo's first view. */
   readonly Story: ComponentType<{ readonly page: PageContext }> | undefined;
-}
-
-/** The frame and its view. */
-export function App({ config, found, Story }: AppProps) {
+}) {
   const keys = useKeys(found);
   const [route, setRoute] = useState(() => readRoute(location.hash));
   /** Whether the person came here from another view. */
@@ -59,6 +57,35 @@ export function App({ config, found, Story }: AppProps) {
     // For programs that wait until the page is ready.
     if (keys.ready) document.documentElement.dataset.ready = "true";
   }, [keys.ready]);
+
+  function view() {
+    switch (route.view) {
+      case "sign-in":
+        return Story && route.interaction === undefined
+          ? <Story page={page} />
+          : (
+            <SignInView
+              page={page}
+              interaction={route.interaction}
+              autoFocus={moved}
+            />
+          );
+      case "explore":
+        return <Explorer config={config} opened={opened} place={route.place} />;
+      case "invitation":
+        return (
+          <InvitationView
+            // Another link restarts the view with another invitation.
+            key={route.text}
+            page={page}
+            text={route.text}
+            autoFocus={moved}
+          />
+        );
+      case "keys":
+        return <KeysView page={page} addsDevice={route.addsDevice} />;
+    }
+  }
 
   const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
   const link = (view: Route["view"], text: string) => (
@@ -96,46 +123,11 @@ export function App({ config, found, Story }: AppProps) {
         </div>
       </header>
       <main id="main" tabIndex={-1} ref={main}>
-        <View {...{ page, route, opened, moved, Story }} />
+        {view()}
       </main>
       <footer class="site-footer">
         <p>SIG for Deno. This page loads nothing from other sites.</p>
       </footer>
     </>
   );
-}
-
-function View({ page, route, opened, moved, Story }: {
-  readonly page: PageContext;
-  readonly route: Route;
-  readonly opened: OpenedFeed;
-  readonly moved: boolean;
-  readonly Story: AppProps["Story"];
-}) {
-  switch (route.view) {
-    case "sign-in":
-      return Story && route.interaction === undefined
-        ? <Story page={page} />
-        : (
-          <SignInView
-            page={page}
-            interaction={route.interaction}
-            autoFocus={moved}
-          />
-        );
-    case "explore":
-      return <Explorer config={page.config} opened={opened} route={route} />;
-    case "invitation":
-      return (
-        <InvitationView
-          // Another link restarts the view with another invitation.
-          key={route.text}
-          page={page}
-          text={route.text}
-          autoFocus={moved}
-        />
-      );
-    case "keys":
-      return <KeysView page={page} addsDevice={route.addsDevice} />;
-  }
 }

@@ -60,9 +60,17 @@ export function Evidence({ bytes, issuers }: {
     return () => void (isCurrent = false);
   }, [bytes, vkey]);
   if (shown === undefined) return <p class="quiet">Verifying the evidence…</p>;
+  const [kind, title, text] = verdictOf(shown);
   return (
     <section id="evidence" class="card" aria-live="polite">
-      <Verdict shown={shown} />
+      <Alert
+        kind={kind}
+        title={title}
+        id="evidence-title"
+        autoFocus
+      >
+        <p>{text}</p>
+      </Alert>
       {!("trust" in shown && shown.trust !== "file") && (
         <KeyForm onKey={setVkey} />
       )}
@@ -98,11 +106,8 @@ async function verify(
     return { verified, trust };
   } catch (error) {
     if (isSigError(error, "invalid_evidence")) return { fault: error.message };
-    return {
-      why: error instanceof Error
-        ? error.message
-        : "Something went wrong in this browser. Try again.",
-    };
+    if (error instanceof Error) return { why: error.message };
+    return { why: "Something went wrong in this browser. Try again." };
   }
 }
 
@@ -116,17 +121,18 @@ async function keysInside(bytes: Uint8Array) {
   );
 }
 
-function Verdict({ shown }: { readonly shown: Shown }) {
-  const alert = (kind: Kind, title: string, text: ComponentChildren) => (
-    <Alert kind={kind} title={title} id="evidence-title" autoFocus>
-      <p>{text}</p>
-    </Alert>
-  );
+/** The kind, the title and the text of the verdict. */
+function verdictOf(shown: Shown): readonly [Kind, string, ComponentChildren] {
   if ("fault" in shown) {
-    return alert("danger", "Not proven", visibleText(shown.fault));
+    return ["danger", "Not proven", visibleText(shown.fault)];
   }
-  if ("why" in shown) {
-    return alert("warning", "No verdict", visibleText(shown.why));
+  if ("why" in shown) return ["warning", "No verdict", visibleText(shown.why)];
+  if (shown.trust === "file") {
+    return [
+      "warning",
+      "Consistent, not proven",
+      "The key came with the file, and anyone can make a key. Enter the issuer’s key as you know it from elsewhere.",
+    ];
   }
   const { signed_at } = shown.verified;
   const when = signed_at === null ? "at some time" : (
@@ -134,19 +140,13 @@ function Verdict({ shown }: { readonly shown: Shown }) {
       at <Time instant={signed_at} />
     </>
   );
-  return shown.trust === "file"
-    ? alert(
-      "warning",
-      "Consistent, not proven",
-      "The key came with the file, and anyone can make a key. Enter the issuer’s key as you know it from elsewhere.",
-    )
-    : alert(
-      "success",
-      "Proven",
-      <>
-        The issuer signed this {when}. It does not show that nothing came later.
-      </>,
-    );
+  return [
+    "success",
+    "Proven",
+    <>
+      The issuer signed this {when}. It does not show that nothing came later.
+    </>,
+  ];
 }
 
 function KeyForm({ onKey }: { readonly onKey: (vkey: string) => void }) {
@@ -197,12 +197,10 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
       <Link title="Question">
         <p>
           Does <Did did={question.subject} /> meet{" "}
-          {question.require.map((each) => (
-            <>
-              <code>{visibleText(each)}</code>
-              {" "}
-            </>
-          ))}
+          {question.require.map((each) => [
+            <code>{visibleText(each)}</code>,
+            " ",
+          ])}
           of <strong>{hostOf(issuer)}</strong> at{" "}
           <Time instant={question.at} />?
         </p>

@@ -16,7 +16,6 @@ import {
   OWN_FILES,
   type Place,
   replacePlace,
-  type Route,
 } from "../route.ts";
 import { counted, hostOf, visibleText } from "../text.ts";
 import { ClockControl, readClock } from "./clock.tsx";
@@ -30,10 +29,10 @@ import { PersonView, subjectOf } from "./person_view.tsx";
 import type { OpenedFeed } from "./use_feed.ts";
 
 /** The bar, the search box, and the object that the address names. */
-export function Explorer({ config: { issuers }, opened, route: { place } }: {
+export function Explorer({ config: { issuers }, opened, place }: {
   readonly config: PageConfig;
   readonly opened: OpenedFeed;
-  readonly route: Extract<Route, { view: "explore" }>;
+  readonly place: Place;
 }) {
   const { known, verification, feed, evidence } = opened;
   const { object, id } = place;

@@ -27,14 +27,7 @@ export function AddDevice({ keys, stored: { did }, issuer, isOpen }: {
   const [link, setLink] = useState("");
   const { text, fault } = useMemo(() => readLink(link, keys), [link, keys]);
   const command = commandLine([
-    "sig",
-    "invite",
-    "--dir",
-    "DIR",
-    "--also",
-    did,
-    "--page",
-    pageUrl(),
+    ...["sig", "invite", "--dir", "DIR", "--also", did, "--page", pageUrl()],
   ]) ?? "";
   const organization = issuer === null ? "your organization" : hostOf(issuer);
   const message =

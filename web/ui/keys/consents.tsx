@@ -58,7 +58,7 @@ export function ConsentsView() {
               Approved{" "}
               {spokenTime(since, new Date())}. It learns your key’s name
               {scopes.filter((each) =>
-                each !== "openid" && permissionLabel(each) === undefined
+                each !== "openid" && !permissionLabel(each)
               ).map((scope) =>
                 `, ${scopeLabel(scope)}`
               )}.

@@ -65,7 +65,7 @@ export function KeysView({ page: { config, keys }, addsDevice }: {
           <div class="actions">
             <Button
               class={isFirst ? "primary" : ""}
-              onClick={() => act(() => keys.create())}
+              onClick={() => act(keys.create)}
             >
               {isFirst ? "Create my key" : "Create another key"}
             </Button>

@@ -37,14 +37,11 @@ const SCOPES: ReadonlyMap<string, string> = new Map([
   ["groups", "your roles with the issuer"],
 ]);
 
-/** What scopes let a site do, rather than learn. */
-const PERMISSIONS: ReadonlyMap<string, string> = new Map([
-  ["offline_access", "keep you signed in until you sign out"],
-]);
-
 /** Returns what a scope lets a site do; undefined if it learns something. */
 export function permissionLabel(scope: string): string | undefined {
-  return PERMISSIONS.get(scope);
+  return scope === "offline_access"
+    ? "keep you signed in until you sign out"
+    : undefined;
 }
 
 /**

@@ -22,13 +22,11 @@ export function Refusal({ page: { config }, signIn, state, next }: {
 }) {
   const { problem, subject } = state;
   const isDenied = problem.code === "relationship_denied";
-  const reasons = reasonsOf(problem);
+  const reasons: readonly Partial<Reason>[] = recordsOf(problem.body.reasons);
+  const host = config.issuer === null ? "the issuer" : hostOf(config.issuer);
   const text = isDenied
-    ? explainDeny(config.issuer, problem, reasons)
-    : explainError(
-      problem,
-      config.issuer === null ? "the issuer" : hostOf(config.issuer),
-    );
+    ? explainDeny(host, problem, reasons)
+    : explainError(problem, host);
   const isUnknown = reasons[0]?.code === "no_relationship";
   const isServed = config.issuers.some(({ did }) => did === config.issuer);
   const require = signIn.request?.challenge.require ?? config.require ?? [];
@@ -98,11 +96,6 @@ function recordsOf(value: unknown): readonly Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Returns the server's reasons, as far as they are well-formed. */
-function reasonsOf({ body }: Problem): readonly Partial<Reason>[] {
-  return recordsOf(body.reasons);
-}
-
 const NEXT: ReadonlyMap<string, string> = new Map([
   ["not_yet_valid", "Come back then."],
   [
@@ -113,11 +106,11 @@ const NEXT: ReadonlyMap<string, string> = new Map([
 
 /** Explains the first reason of `titles` that the server gave. */
 function explainDeny(
-  did: string | null,
+  issuer: string,
   { body, hint }: Problem,
   reasons: readonly Partial<Reason>[],
 ): ErrorText {
-  const host = did === null ? "The issuer" : hostOf(did);
+  const host = issuer.replace(/^the /, "The ");
   const relationship = isObject(body.relationship) ? body.relationship : {};
   const what = NOUNS.get(String(relationship.relationship_type)) ??
     "relationship";

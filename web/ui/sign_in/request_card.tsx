@@ -37,19 +37,21 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
     setDeclined(changed);
   };
   const asked = challenge.scopes.filter((each) => each !== ALWAYS_GRANTED);
-  const isPermission = (scope: string) => permissionLabel(scope) !== undefined;
-  const choice = (scope: string, text: string) => (
-    <li key={scope}>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={!declined.has(scope)}
-          onChange={() => toggle(scope)}
-        />
-        {text}
-      </label>
-    </li>
-  );
+  const choices = (scopes: readonly string[]) =>
+    scopes.map((scope) => (
+      <li key={scope}>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={!declined.has(scope)}
+            onChange={() => toggle(scope)}
+          />
+          {permissionLabel(scope) ?? scopeLabel(scope)}
+        </label>
+      </li>
+    ));
+  const permissions = asked.filter((each) => permissionLabel(each));
+  const learned = asked.filter((each) => !permissionLabel(each));
   const byHand = <ByHand challenge={challenge} onAnswer={signIn.send} />;
   return (
     <section class="card sign-in-card" id="request" aria-labelledby="asks">
@@ -75,15 +77,11 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
                 {keys.current && <code>{shortened(keys.current.did)}</code>}
               </li>
               {required !== undefined && <li>that you are {required}</li>}
-              {asked.filter((each) => !isPermission(each))
-                .map((scope) => choice(scope, scopeLabel(scope)))}
+              {choices(learned)}
             </ul>
           ),
-          "It may": asked.some(isPermission) && (
-            <ul class="plain">
-              {asked.filter(isPermission)
-                .map((scope) => choice(scope, permissionLabel(scope)!))}
-            </ul>
+          "It may": permissions.length > 0 && (
+            <ul class="plain">{choices(permissions)}</ul>
           ),
           "Only for": challenge.subject !== null && (
             <code>{visibleText(challenge.subject)}</code>

@@ -55,10 +55,7 @@ export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
             title="The request has expired"
             text="Nothing was signed. You were not refused."
             actions={
-              <Button
-                class="primary"
-                onClick={signIn.start}
-              >
+              <Button class="primary" onClick={signIn.start}>
                 Get a new request
               </Button>
             }
@@ -102,10 +99,7 @@ export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
             next={next}
           />
           {state.canRetry && request && isByHand(state.problem) && (
-            <Fold
-              class="card"
-              title="Answer this request again"
-            >
+            <Fold class="card" title="Answer this request again">
               <ByHand challenge={request.challenge} onAnswer={signIn.send} />
             </Fold>
           )}

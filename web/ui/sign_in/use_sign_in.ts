@@ -131,26 +131,15 @@ export function useSignIn(
   useLayoutEffect(() => {
     let isGone = false;
     setBusy(true);
-    const end = (work: () => void) => {
+    const end = (read: SignInRequest | undefined, error?: unknown) => {
       if (isGone) return;
-      work();
+      setRequest(read);
+      if (read) setState({ at: "request", expired: false });
+      else refuse(error, undefined, false);
       setBusy(false);
     };
-    getRequest().then(
-      (read) =>
-        end(() => {
-          setRequest(read);
-          setState({ at: "request", expired: false });
-        }),
-      (error) =>
-        end(() => {
-          setRequest(undefined);
-          refuse(error, undefined, false);
-        }),
-    );
-    return () => {
-      isGone = true;
-    };
+    getRequest().then(end, (error) => end(undefined, error));
+    return () => void (isGone = true);
   }, [interaction, starts]);
 
   return {
@@ -163,14 +152,10 @@ export function useSignIn(
     async approve(scopes: readonly string[]) {
       if (request === undefined) return;
       let attestation: string | undefined;
+      const { challenge, now } = request;
       await act(async () => {
         const key = keys.current ?? await keys.create();
-        attestation = await attest(
-          request.challenge,
-          key,
-          scopes,
-          request.now,
-        );
+        attestation = await attest(challenge, key, scopes, now);
         await deliver(attestation);
       }, () => attestation && subjectOf(attestation));
     },
@@ -178,12 +163,10 @@ export function useSignIn(
     send: (attestation: string) =>
       act(() => deliver(attestation), () => subjectOf(attestation)),
     async decline() {
-      if (interaction === undefined) setState({ at: "declined" });
-      else {
-        await act(async () =>
-          leave(await ask(interactionUrl, { declined: true }))
-        );
-      }
+      await act(async () => {
+        if (interaction === undefined) setState({ at: "declined" });
+        else leave(await ask(interactionUrl, { declined: true }));
+      });
     },
     expire() {
       setState((now) => now.at === "request" ? { ...now, expired: true } : now);
