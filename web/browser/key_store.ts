@@ -89,10 +89,8 @@ export async function findKeys(): Promise<FoundKeys> {
 
 /** Returns all keys, newest first. */
 export async function loadKeys(): Promise<readonly BrowserKey[]> {
-  const keys = await transact(
-    "readonly",
-    (store) => store.getAll(),
-  ) as BrowserKey[];
+  const found = await transact("readonly", (store) => store.getAll());
+  const keys = found as BrowserKey[];
   return keys.toSorted((a, b) => a.createdAt < b.createdAt ? 1 : -1);
 }
 
@@ -128,10 +126,8 @@ export async function createKey(place?: string): Promise<BrowserKey> {
     "verify",
   ]) as CryptoKeyPair;
   const { x = "" } = await crypto.subtle.exportKey("jwk", pair.publicKey);
-  const key: BrowserKey = {
-    ...toBrowserKey(pair.privateKey, x),
-    ...(place === undefined ? {} : { place }),
-  };
+  const made = toBrowserKey(pair.privateKey, x);
+  const key = place === undefined ? made : { ...made, place };
   await keepKey(key);
   return key;
 }
@@ -159,18 +155,17 @@ export async function forgetKey(did: string): Promise<void> {
 function open(): Promise<Database> {
   return new Promise((resolve, reject) => {
     const request = browserGlobals().indexedDB.open(DATABASE, VERSION);
-    request.onupgradeneeded = () => {
-      request.result.createObjectStore(STORE);
-    };
+    request.onupgradeneeded = () =>
+      void request.result.createObjectStore(STORE);
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
 }
 
-async function transact<T>(
+async function transact(
   mode: "readonly" | "readwrite",
-  work: (store: ObjectStore) => { readonly result: T },
-): Promise<T> {
+  work: (store: ObjectStore) => { readonly result: unknown },
+): Promise<unknown> {
   const database = await open();
   try {
     return await new Promise((resolve, reject) => {
@@ -188,11 +183,10 @@ async function transact<T>(
 // module can't use the browser's types (`lib="dom"`) without changing those of
 // its users.
 
-interface ObjectStore {
-  getAll(): { readonly result: unknown[] };
-  put(value: unknown, name: string): { readonly result: unknown };
-  delete(name: string): { readonly result: unknown };
-}
+type ObjectStore = Record<
+  "getAll" | "put" | "delete",
+  (...args: readonly unknown[]) => { readonly result: unknown }
+>;
 
 interface Transaction {
   readonly error: unknown;

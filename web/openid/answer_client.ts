@@ -38,7 +38,7 @@ const PURPOSE = "form-post";
 
 /** Returns the address of a response, which contains `iss` (RFC 9207). */
 function answerUrl(
-  context: Pick<ProviderContext, "issuer" | "keys" | "now">,
+  context: ProviderContext,
   { redirect_uri, state, response_mode }: Pending,
   answer: { readonly [name: string]: string },
 ): string {
@@ -55,7 +55,7 @@ function answerUrl(
 
 /** Returns the address of an error response. */
 export function errorUrl(
-  context: Pick<ProviderContext, "issuer" | "keys" | "now">,
+  context: ProviderContext,
   pending: Pending,
   { code, message, advice }: OAuthError,
 ): string {
@@ -72,7 +72,7 @@ export function errorUrl(
  * @throws {SigError} `store_unavailable`, `rate_limited`.
  */
 export async function codeUrl(
-  context: Omit<ProviderContext, "answers">,
+  context: ProviderContext,
   { client_id, require }: Application,
   session: Session,
   pending: PendingCode,
@@ -105,7 +105,7 @@ export async function codeUrl(
  */
 export function addFormPostRoute(
   app: Hono<ServiceEnv>,
-  context: Pick<ProviderContext, "issuer" | "keys" | "now">,
+  context: ProviderContext,
 ): void {
   app.get(PATH, requireGet, (c) => {
     const text = c.req.query("answer") ?? "";

@@ -139,8 +139,7 @@ const FILE = strictObject({
       const id: string | undefined = entry?.client_id;
       if (id !== undefined && seen.has(id)) {
         const path = [i, "client_id"];
-        const message = "it is a duplicate";
-        ctx.addIssue({ code: "custom", message, path });
+        ctx.addIssue({ code: "custom", message: "it is a duplicate", path });
       }
       seen.add(id ?? "");
     }

@@ -26,32 +26,21 @@ export interface Signer {
   readonly now: () => Date;
 }
 
-/** The content of an ID token. */
-interface IdTokenParts {
-  readonly claims: Record<string, unknown>;
-  readonly auth_time: number;
-  readonly sid: string;
-  readonly nonce?: string | undefined;
-  /** The access token that is issued with it. */
-  readonly access_token: string;
-}
-
-/** Signs an ID token for an application. */
+/**
+ * Signs an ID token for an application; undefined claims are omitted.
+ *
+ * @param accessToken The access token that is issued with it.
+ */
 export function signIdToken(
   signer: Signer,
   { client_id, id_token_signed_response_alg: alg }: Client,
-  parts: IdTokenParts,
+  claims: Record<string, unknown>,
+  accessToken: string,
 ): Promise<string> {
-  const { claims, auth_time, sid, nonce, access_token } = parts;
-  return sign(signer, alg, "JWT", {
-    ...claims,
-    aud: client_id,
-    auth_time,
-    sid,
-    ...(nonce === undefined ? {} : { nonce }),
-    // No specification defines the hash of at_hash for EdDSA.
-    ...(alg === "EdDSA" ? {} : { at_hash: halfDigest(access_token) }),
-  }, TOKEN_LIFE_SECONDS);
+  // No specification defines the hash of at_hash for EdDSA.
+  const at_hash = alg === "EdDSA" ? undefined : halfDigest(accessToken);
+  const payload = { ...claims, aud: client_id, at_hash };
+  return sign(signer, alg, "JWT", payload, TOKEN_LIFE_SECONDS);
 }
 
 /**

@@ -90,10 +90,11 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
     if (alg === undefined) {
       throw unusable(i, `its alg must be ${SIGNING_ALGORITHMS.join(", ")}`);
     }
-    const publicJwk: Record<string, unknown> = {};
-    for (const name of PUBLIC_MEMBERS) {
-      if (jwk[name] !== undefined) publicJwk[name] = jwk[name];
-    }
+    const publicJwk: Record<string, unknown> = Object.fromEntries(
+      PUBLIC_MEMBERS.flatMap((name) =>
+        jwk[name] === undefined ? [] : [[name, jwk[name]]]
+      ),
+    );
     let kid, key;
     try {
       kid = await calculateJwkThumbprint(publicJwk);
@@ -139,18 +140,17 @@ function createSigner(
   jwk: JWK,
 ): ProviderKeys["sign"] {
   const node = nodeCrypto();
-  const edKey = jwk.alg === "EdDSA"
-    ? node.createPrivateKey({ key: { ...jwk }, format: "jwk" })
-    : undefined;
+  const edKey = jwk.alg === "EdDSA" &&
+    node.createPrivateKey({ key: { ...jwk }, format: "jwk" });
   const algorithm = { name: key.algorithm.name, hash: "SHA-256" };
   return async ({ alg, typ }, claims) => {
     const input = [{ alg, typ, kid }, claims]
       .map((part) => encodeBase64Url(encoder.encode(JSON.stringify(part))))
       .join(".");
     const bytes = encoder.encode(input);
-    const signature = edKey === undefined
-      ? new Uint8Array(await crypto.subtle.sign(algorithm, key, bytes))
-      : node.sign(null, bytes, edKey);
+    const signature = edKey
+      ? node.sign(null, bytes, edKey)
+      : new Uint8Array(await crypto.subtle.sign(algorithm, key, bytes));
     return `${input}.${encodeBase64Url(signature)}`;
   };
 }

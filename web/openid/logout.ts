@@ -127,14 +127,6 @@ function originOf(uri: string): string {
   return origin === "null" ? protocol : origin;
 }
 
-/** Options of {@linkcode createBackchannel}. */
-interface BackchannelOptions extends Signer {
-  /** The applications. */
-  readonly clients: () => Clients;
-  /** Sends requests. */
-  readonly fetch: (request: Request) => Promise<Response>;
-}
-
 /** Timeout of a request to an application in milliseconds. */
 const TIMEOUT_MS = 5_000;
 
@@ -143,15 +135,17 @@ const TIMEOUT_MS = 5_000;
  * respond with 200 or 204.
  */
 export function createBackchannel(
-  options: BackchannelOptions,
+  signer: Signer,
+  clients: () => Clients,
+  fetch: (request: Request) => Promise<Response>,
 ): (notification: LogoutNotification) => Promise<Delivery> {
   return async ({ client_id, subject, sid }) => {
-    const client = options.clients().get(client_id);
+    const client = clients().get(client_id);
     const uri = client?.backchannel_logout_uri;
     if (client === undefined || uri === undefined) return "no_recipient";
-    const token = await signLogoutToken(options, client, { subject, sid });
+    const token = await signLogoutToken(signer, client, { subject, sid });
     try {
-      const response = await options.fetch(
+      const response = await fetch(
         new Request(uri, {
           method: "POST",
           body: new URLSearchParams({ logout_token: token }),

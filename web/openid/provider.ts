@@ -105,29 +105,22 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
     ? createGateHosts(options.gateHosts, issuer)
     : undefined;
   const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
-  const send = createBackchannel({
-    issuer,
-    clients,
-    keys,
-    now,
-    fetch: options.fetch ?? ((request) => fetch(request)),
-  });
   const outbox = createOutbox({
     store,
     audience: issuer,
     recipients: () => clients().keys(),
-    send,
+    send: createBackchannel(
+      { issuer, keys, now },
+      clients,
+      options.fetch ?? ((request) => fetch(request)),
+    ),
     now,
   });
   const grants = createGrants({ store, keys, now });
   const sessions = createSessions({
     store,
     lifeMs: sessionMs,
-    conditions: {
-      audience: issuer,
-      issuer: askedIssuer,
-      require,
-    },
+    conditions: { audience: issuer, issuer: askedIssuer, require },
     async notify(notification) {
       const client = clients().get(notification.client_id);
       if (client?.backchannel_logout_uri !== undefined) {
@@ -143,7 +136,7 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
     now,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
   });
-  const shared = {
+  const context: ProviderContext = {
     issuer,
     applications: mergeWith(clients, hosts?.applications ?? new Map()),
     clients,
@@ -158,14 +151,11 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
       recordsOf<true>(store, assertionKind(clientId)),
     sessionCookie: hostCookie("sig-session", issuer),
     browserCookie: hostCookie("sig-browser", issuer),
-  };
-  const context: ProviderContext = {
-    ...shared,
     answers: {
       isRegistered: (clientId, redirectUri) =>
         clients().get(clientId)?.redirect_uris.includes(redirectUri) === true,
-      codeUrl: (...asked) => codeUrl(shared, ...asked),
-      errorUrl: (...refused) => errorUrl(shared, ...refused),
+      codeUrl: (...asked) => codeUrl(context, ...asked),
+      errorUrl: (...refused) => errorUrl(context, ...refused),
     },
   };
   // Failed deliveries are retried later.

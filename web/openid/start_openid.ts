@@ -76,18 +76,13 @@ export async function startOpenId(
       ? new Map()
       : readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
   let clients: Clients = await read();
-  const readAll = async (): Promise<PersonNames | undefined> =>
-    peoplePath === undefined ? undefined : readPersonNames(
-      await io.readFile(peoplePath, MAX_PEOPLE_BYTES),
-      peoplePath,
-    );
+  const readAll = async (): Promise<PersonNames | undefined> => {
+    if (peoplePath === undefined) return undefined;
+    const bytes = await io.readFile(peoplePath, MAX_PEOPLE_BYTES);
+    return readPersonNames(bytes, peoplePath);
+  };
   let people = await readAll();
-  const { keys, isOpen } = isDemoAlone(flags)
-    ? {
-      keys: await readProviderKeys(await generateProviderKeys()),
-      isOpen: false,
-    }
-    : await openKeys(flags["oidc-keys"], io);
+  const { keys, warnings } = await openKeys(flags, io);
   const say = (level: "info" | "error", message: string) => {
     io.stderr(operatorLine(message, log, io.now(), level));
   };
@@ -109,9 +104,7 @@ export async function startOpenId(
   });
   let stop: (() => Promise<void>) | undefined;
   return {
-    warnings: isOpen
-      ? ["others on this machine may open the file of --oidc-keys: chmod 600"]
-      : [],
+    warnings,
     settings: {
       clients: () => clients,
       keys,
@@ -159,16 +152,21 @@ function recheckOf({ recheck, demo, "max-age": maxAge = 0 }: OpenIdFlags) {
     (maxAge === 0 ? DEFAULT_RECHECK_MS : Math.max(maxAge, MIN_RECHECK_MS));
 }
 
-function isDemoAlone(flags: OpenIdFlags): boolean {
-  return flags.demo && flags["oidc-clients"] === undefined &&
-    flags["oidc-keys"] === undefined && flags["gate-host"].length === 0;
-}
-
-async function openKeys(given: string | undefined, io: ServerIo) {
+async function openKeys(flags: OpenIdFlags, io: ServerIo) {
+  const given = flags["oidc-keys"];
+  const isDemoAlone = flags.demo && given === undefined &&
+    flags["oidc-clients"] === undefined && flags["gate-host"].length === 0;
+  if (isDemoAlone) {
+    const keys = await readProviderKeys(await generateProviderKeys());
+    return { keys, warnings: [] };
+  }
   const path = given ?? defaultKeysPath(io);
   const keys = await readOrMakeKeys(path, given === undefined, io);
   const mode = await io.fileMode(path) ?? 0;
-  return { keys, isOpen: (mode & 0o077) !== 0 };
+  const isOpen = (mode & 0o077) !== 0;
+  const open =
+    "others on this machine may open the file of --oidc-keys: chmod 600";
+  return { keys, warnings: isOpen ? [open] : [] };
 }
 
 async function readOrMakeKeys(path: string, makeFolder: boolean, io: ServerIo) {

@@ -164,9 +164,8 @@ async function issueTokens(
   const granted = asked ?? scope;
   const person = { subject, relationship, scope: granted };
   const { access_token } = tokens;
-  const claims = claimsOf(person, context);
-  const parts = { claims, auth_time, sid, access_token, nonce };
-  const id_token = await signIdToken(context, client, parts);
+  const claims = { ...claimsOf(person, context), auth_time, sid, nonce };
+  const id_token = await signIdToken(context, client, claims, access_token);
   return {
     ...tokens,
     token_type: "Bearer",

@@ -91,25 +91,22 @@ function createIssuerDocuments(
   { location }: ShownIssuer,
   now: () => Date,
 ): () => Promise<IssuerDocuments> {
-  let kept: { outcome: Promise<IssuerDocuments>; atMs: number } | undefined;
-  let pending: Promise<IssuerDocuments> | undefined;
+  let kept: Promise<IssuerDocuments> | undefined;
+  /** When they were fetched, or failed; undefined while they are fetched. */
+  let keptMs: number | undefined;
   let last: IssuerDocuments = new Map();
-  const get = async () => {
-    const outcome = readDocuments(location, last);
+  const read = async () => {
     try {
-      last = await outcome;
-      return await outcome;
+      return last = await readDocuments(location, last);
     } finally {
-      kept = { outcome, atMs: now().getTime() };
-      pending = undefined;
+      keptMs = now().getTime();
     }
   };
   return () => {
-    if (kept !== undefined) {
-      const ageMs = now().getTime() - kept.atMs;
-      if (ageMs >= 0 && ageMs < KEPT_MS) return kept.outcome;
-    }
-    return pending ??= get();
+    const ageMs = keptMs === undefined ? 0 : now().getTime() - keptMs;
+    if (kept !== undefined && ageMs >= 0 && ageMs < KEPT_MS) return kept;
+    keptMs = undefined;
+    return kept = read();
   };
 }
 

@@ -65,10 +65,7 @@ export function Copyable({ visible, what, copied = visible }: {
 }
 
 /** A DID, shortened on the screen; the copy button copies all of it. */
-export function Did({ did, what = "the DID" }: {
-  readonly did: string;
-  readonly what?: string;
-}) {
+export function Did({ did, what = "the DID" }: { did: string; what?: string }) {
   return (
     <span class="did">
       <code>{shortened(did)}</code>
@@ -78,10 +75,7 @@ export function Did({ did, what = "the DID" }: {
 }
 
 /** A button that saves a JSON text as a file. */
-export function Download({ name, text }: {
-  readonly name: string;
-  readonly text: string;
-}) {
+export function Download({ name, text }: { name: string; text: string }) {
   const save = () => {
     const url = URL.createObjectURL(
       new Blob([text], { type: "application/json" }),

@@ -118,10 +118,7 @@ function Count({ shown, all, noun }: {
   );
 }
 
-function PersonRow({ ledger, person }: {
-  readonly ledger: Ledger;
-  readonly person: Person;
-}) {
+function PersonRow({ ledger, person }: { ledger: Ledger; person: Person }) {
   const { root, keys, name, position, held, status } = person;
   const [{ state }] = held as readonly [Person["held"][0]];
   const roles = new Set(

@@ -244,10 +244,7 @@ function Ask({ ledger, keys, subject, require, suggested }: {
 }
 
 /** A name is not a subject: nothing can be said, which is not a deny. */
-function NoSubject({ ledger, subject }: {
-  readonly ledger: Ledger;
-  readonly subject: string;
-}) {
+function NoSubject({ ledger, subject }: { ledger: Ledger; subject: string }) {
   const found = nearest(ledger.people, subject);
   return (
     <Alert kind="warning" title="No answer" id="answer-title" autoFocus>

@@ -36,13 +36,8 @@ function InvitationCard({ page, text, autoFocus }: InvitationProps) {
   const invitation = useInvitation(page, text);
   const { parsed, state, restart } = invitation;
   if (state.at === "refused") {
-    const { error, isIssuers } = state;
-    const { title, next, canRetry } = refusalText(
-      parsed,
-      error,
-      isIssuers,
-      page.keys.all,
-    );
+    const { error } = state;
+    const { title, next, canRetry } = refusalText(parsed, state, page.keys.all);
     return (
       <Outcome
         kind={error.code === "invitation_used" ? "info" : "danger"}
@@ -66,7 +61,11 @@ function InvitationCard({ page, text, autoFocus }: InvitationProps) {
     case "verifying":
       return <Waiting text="Verifying the invitation…" />;
     case "open":
-      return <OfferCard {...{ page, invitation, parsed, state, autoFocus }} />;
+      return (
+        <OfferCard
+          {...{ keys: page.keys, invitation, parsed, state, autoFocus }}
+        />
+      );
     case "declined":
       return (
         <Outcome

@@ -8,13 +8,13 @@
 import { wellKnownUrls } from "@sig/core";
 import type { ParsedInvitation } from "@sig/jose";
 import { useState } from "preact/hooks";
-import type { PageContext } from "../api.ts";
 import { Copyable, Did } from "../copy.tsx";
 import { Alert, Chips, Facts, Fold, Icon, OpenFiles } from "../elements.tsx";
 import { IDENTITY } from "../explore/documents.ts";
 import { useAutoFocus } from "../focus.ts";
 import { DeviceLink } from "../keys/add_device.tsx";
 import { ApproveOrDecline, KeyChoice, NEW_KEY } from "../keys/key_choice.tsx";
+import type { Keys } from "../keys/use_keys.ts";
 import {
   commandLine,
   hostOf,
@@ -26,17 +26,14 @@ import {
 import { Time, Validity } from "../time.tsx";
 import type { Invitation, InvitationState, Trust } from "./use_invitation.ts";
 
-interface OfferProps {
-  readonly page: PageContext;
+/** The card of an open invitation. */
+export function OfferCard({ keys, invitation, parsed, state, autoFocus }: {
+  readonly keys: Keys;
   readonly invitation: Invitation;
   readonly parsed: ParsedInvitation;
   readonly state: Extract<InvitationState, { at: "open" }>;
   readonly autoFocus: boolean;
-}
-
-/** The card of an open invitation. */
-export function OfferCard(props: OfferProps) {
-  const { page: { keys }, invitation, parsed, state, autoFocus } = props;
+}) {
   const { claims, expires_at } = parsed;
   const { trust } = state;
   const [wanted, setWanted] = useState<string | undefined>();
@@ -144,10 +141,7 @@ export function OfferCard(props: OfferProps) {
   );
 }
 
-function TrustLine({ host, trust }: {
-  readonly host: string;
-  readonly trust: Trust;
-}) {
+function TrustLine({ host, trust }: { host: string; trust: Trust }) {
   if ("by" in trust) {
     return (
       <p class="met" data-kind="success">
@@ -184,7 +178,8 @@ function VerifyYourself({ parsed, error, onFiles }: {
   readonly onFiles: (files: readonly File[]) => void;
 }) {
   const host = hostOf(parsed.claims.iss);
-  const urls = publicUrlsOf(parsed.claims.iss);
+  const isPublic = insecureFlag(parsed.claims.iss).length === 0;
+  const urls = isPublic && wellKnownUrls(parsed.claims.iss);
   return (
     <Fold id="verify-yourself" title="Verify it yourself" isOpen={error !== ""}>
       <div class="stack">
@@ -215,15 +210,6 @@ function VerifyYourself({ parsed, error, onFiles }: {
       </div>
     </Fold>
   );
-}
-
-/** Returns undefined for an issuer that is not on the public internet. */
-function publicUrlsOf(did: string) {
-  try {
-    return wellKnownUrls(did);
-  } catch {
-    return undefined;
-  }
 }
 
 function AcceptCommand({ parsed: { text, claims } }: {

@@ -1,29 +1,23 @@
 /** The reasons why an invitation can't be answered. @module */
 
-import type { SigError } from "@sig/core";
 import type { ParsedInvitation } from "@sig/jose";
 import type { BrowserKey } from "../../browser/key_store.ts";
 import { hostOf } from "../text.ts";
 import { spokenTime } from "../time.tsx";
-
-/** The text about a refused invitation. */
-interface RefusalText {
-  readonly title: string;
-  readonly next: string;
-  /** Whether verifying again may help. */
-  readonly canRetry?: boolean;
-}
+import type { InvitationState } from "./use_invitation.ts";
 
 /**
- * Returns the text for an error; `isIssuers` says that the issuer's documents
- * are invalid.
+ * Returns what is wrong with an invitation, what to do next, and whether
+ * verifying again may help.
  */
 export function refusalText(
   invitation: ParsedInvitation | undefined,
-  { code, context }: SigError,
-  isIssuers: boolean,
+  { error: { code, context }, isIssuers }: Extract<
+    InvitationState,
+    { at: "refused" }
+  >,
   ownKeys: readonly BrowserKey[],
-): RefusalText {
+): { readonly title: string; readonly next: string; canRetry?: boolean } {
   const issuer = invitation === undefined
     ? "the person who invited you"
     : hostOf(invitation.claims.iss);
@@ -43,17 +37,18 @@ export function refusalText(
     }
     case "invitation_used": {
       const event = `event #${context.sequence}`;
-      return ownKeys.some(({ did }) => did === context.subject)
-        ? {
+      if (ownKeys.some(({ did }) => did === context.subject)) {
+        return {
           title: "You accepted this invitation",
           next:
             `${issuer} published your relationship in ${event}. Sign in with the key of this browser.`,
-        }
-        : {
-          title: "This invitation was used",
-          next:
-            `It was answered with another key: ${event} of ${issuer}. ${next}`,
         };
+      }
+      return {
+        title: "This invitation was used",
+        next:
+          `It was answered with another key: ${event} of ${issuer}. ${next}`,
+      };
     }
     case "signature_invalid":
       return {

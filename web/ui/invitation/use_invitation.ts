@@ -87,12 +87,8 @@ export function useInvitation(
   useLayoutEffect(() => {
     if (parsed instanceof SigError) return;
     let isGone = false;
-    void verifyHere(parsed, config).then((state) => {
-      if (!isGone) setState(state);
-    });
-    return () => {
-      isGone = true;
-    };
+    void verifyHere(parsed, config).then((now) => isGone || setState(now));
+    return () => void (isGone = true);
   }, [parsed, restarts]);
 
   return {
@@ -107,11 +103,8 @@ export function useInvitation(
       try {
         const key = keys.all.find((each) => each.did === did) ??
           await keys.create();
-        const answer = await answerInvitation({
-          invitation: parsed,
-          key: signingKeyOf(key),
-          now,
-        });
+        const signer = { invitation: parsed, key: signingKeyOf(key), now };
+        const answer = await answerInvitation(signer);
         setState({ at: "answered", answer, key });
       } catch (error) {
         setState(
@@ -228,8 +221,7 @@ async function requireUnused(
 ): Promise<string | undefined> {
   const verified = await verifyDocuments(documents, { issuer: iss })
     .catch((error) => {
-      if (error instanceof DocumentsError) return undefined;
-      throw error;
+      if (!(error instanceof DocumentsError)) throw error;
     });
   if (!verified?.report.valid) return undefined;
   const use = verified.events.find(({ event }) =>

@@ -44,10 +44,7 @@ export function keyLabel({ all }: Keys, key: BrowserKey): string {
 }
 
 /** Explains why this browser can't hold keys, and the alternatives. */
-export function NoKeys({ keys, next }: {
-  readonly keys: Keys;
-  readonly next: string;
-}) {
+export function NoKeys({ keys, next }: { keys: Keys; next: string }) {
   return keys.missing && (
     <Alert kind="warning">
       <p>
