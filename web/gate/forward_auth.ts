@@ -11,7 +11,6 @@ import type { MatchedRelationship } from "../login/relationship.ts";
 import { groupsOf, type NameOf, shownNameOf } from "../sign_in/person.ts";
 import { refuseUnavailable, sendTo } from "../sign_in/pages.ts";
 import { isIssuerUnavailable } from "../sessions/recheck.ts";
-import { personOfSession } from "../sessions/session.ts";
 import {
   type GateContext,
   type GateHost,
@@ -88,8 +87,7 @@ export function addForwardAuth(
     if (session === undefined) return undefined;
     const relationship = await recheckOrGrace(session, { maxAgeMs: askedMs });
     if (relationship === undefined) return undefined;
-    const subject = personOfSession(session);
-    return identityHeaders({ subject, relationship }, nameOf);
+    return identityHeaders(session.person, relationship, nameOf);
   }
 
   app.get("/forward-auth", async (c) => {
@@ -150,10 +148,8 @@ function toLogin(
  * and the display name.
  */
 export function identityHeaders(
-  { subject, relationship }: {
-    readonly subject: string;
-    readonly relationship: MatchedRelationship;
-  },
+  subject: string,
+  relationship: MatchedRelationship,
   nameOf: NameOf | undefined,
 ): Identity {
   const groups = groupsOf(relationship).filter(arrivesWhole);

@@ -9,7 +9,7 @@ function headersOf(roles: readonly string[], name: string) {
   };
   const subject = "did:web:ada.example";
   const headers = new Headers(
-    identityHeaders({ subject, relationship }, () => name),
+    identityHeaders(subject, relationship, () => name),
   );
   return ["remote-groups", "remote-name"].map((name) => {
     const text = headers.get(name) ?? "";

@@ -25,7 +25,6 @@ import {
 } from "../sign_in/pages.ts";
 import { onlyValue } from "../sign_in/parameters.ts";
 import type { SignInContext } from "../sign_in/context.ts";
-import { personOfSession } from "../sessions/session.ts";
 import { GATE_CODE } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 
@@ -99,8 +98,7 @@ async function logIn(
   const { sid } = session;
   const made = { sid, host: host.host, begin_sha256: begin };
   await codes.create(id, made, until, at);
-  const person = personOfSession(session);
-  for (const old of codesOfPerson.add(person, { id, until }, at)) {
+  for (const old of codesOfPerson.add(session.person, { id, until }, at)) {
     await codes.take(old, at);
   }
   return sendTo(

@@ -23,7 +23,7 @@ import {
   isIssuerUnavailable,
 } from "../sessions/recheck.ts";
 import { hostCookie, requireOwnPage } from "../sessions/cookies.ts";
-import { personOfSession, type Session } from "../sessions/session.ts";
+import type { Session } from "../sessions/session.ts";
 import { createSessions, DEFAULT_SESSION_MS } from "../sessions/sessions.ts";
 import {
   clientNetwork,
@@ -333,7 +333,7 @@ function describe<T extends Session<MatchedRelationship | null>>(
 ): SigSession | undefined {
   return session && {
     subject: session.subject,
-    person: personOfSession(session),
+    person: session.person,
     relationship: session.relationship,
     signedInAt: new Date(session.auth_time * 1000).toISOString(),
   };

@@ -7,7 +7,7 @@
 
 import type { ServiceEnv } from "@sig/api/http";
 import type { Hono } from "hono";
-import { personOfSession, type Session } from "../sessions/session.ts";
+import type { Session } from "../sessions/session.ts";
 import type { Application, Pending, PendingCode } from "../sign_in/context.ts";
 import { invalidRequest, OAuthError } from "../sign_in/oauth_error.ts";
 import {
@@ -78,8 +78,7 @@ export async function codeUrl(
   pending: PendingCode,
 ): Promise<string> {
   const { scope, redirect_uri, code_challenge, nonce } = pending;
-  const { sid, auth_time } = session;
-  const subject = personOfSession(session);
+  const { sid, auth_time, person: subject } = session;
   const grant = newGrantId();
   // Recorded in the session first, so that the grant ends with the session.
   const joined = await context.sessions.addGrant(sid, client_id, grant);

@@ -2,11 +2,7 @@
 
 import { readForm, type ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
-import {
-  personOfSession,
-  type Session,
-  sessionClient,
-} from "../sessions/session.ts";
+import { type Session, sessionClient } from "../sessions/session.ts";
 import type { Pending } from "../sign_in/context.ts";
 import { codeUrl, errorUrl } from "./answer_client.ts";
 import {
@@ -123,7 +119,7 @@ async function findSession(
   const age = now().getTime() / 1000 - (session?.auth_time ?? NaN);
   const isMeant = session !== undefined &&
     (subject === undefined || subject === session.subject ||
-      subject === personOfSession(session)) &&
+      subject === session.person) &&
     (maxAge === undefined ||
       // A negative age means that a clock was set back.
       (age <= maxAge && age >= -CLOCK_SKEW_SECONDS));

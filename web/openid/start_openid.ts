@@ -40,6 +40,7 @@ export interface OpenIdProgram {
 const MAX_CLIENTS_BYTES = 8 * 1024 * 1024;
 const MAX_KEYS_BYTES = 256 * 1024;
 const MIN_RECHECK_MS = 1_000;
+const NO_CLIENTS: Clients = new Map();
 
 /** The parsed flags; durations are in milliseconds. */
 interface OpenIdFlags {
@@ -70,48 +71,57 @@ export async function startOpenId(
 ): Promise<OpenIdProgram> {
   const { "oidc-clients": path, people: peoplePath, log } = flags;
   const recheckMs = recheckOf(flags);
-  // With forward auth only, there are no applications.
-  const read = async (): Promise<Clients> =>
-    path === undefined
-      ? new Map()
-      : readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
-  let clients: Clients = await read();
-  const readAll = async (): Promise<PersonNames | undefined> => {
-    if (peoplePath === undefined) return undefined;
-    const bytes = await io.readFile(peoplePath, MAX_PEOPLE_BYTES);
-    return readPersonNames(bytes, peoplePath);
-  };
-  let people = await readAll();
-  const { keys, warnings } = await openKeys(flags, io);
   const say = (level: "info" | "error", message: string) => {
     io.stderr(operatorLine(message, log, io.now(), level));
   };
-  const again = <T extends { readonly size: number }>(
+  const rereads: (() => Promise<void>)[] = [];
+  /** Reads a file, if there is one, and again at each SIGHUP. */
+  async function follow<T extends { readonly size: number }>(
     what: string,
-    reading: Promise<T | undefined>,
-    take: (newer: T) => void,
-  ) =>
-    reading.then((newer) => {
-      if (newer === undefined) return;
-      take(newer);
-      say("info", `read ${newer.size} ${what} again`);
-    }).catch((error: unknown) =>
-      say("error", `the ${what} stay as they were: ${describe(error)}`)
-    );
+    path: string | undefined,
+    maxBytes: number,
+    parse: (bytes: Uint8Array, path: string) => T,
+  ): Promise<() => T | undefined> {
+    if (path === undefined) return () => undefined;
+    const read = async () => parse(await io.readFile(path, maxBytes), path);
+    let current = await read();
+    rereads.push(async () => {
+      try {
+        current = await read();
+        say("info", `read ${current.size} ${what} again`);
+      } catch (error) {
+        say("error", `the ${what} stay as they were: ${describe(error)}`);
+      }
+    });
+    return () => current;
+  }
+  const clients = await follow(
+    "applications",
+    path,
+    MAX_CLIENTS_BYTES,
+    readClients,
+  );
+  const people = await follow(
+    "people",
+    peoplePath,
+    MAX_PEOPLE_BYTES,
+    readPersonNames,
+  );
+  const { keys, warnings } = await openKeys(flags, io);
   const stopListening = io.onHangup(() => {
-    again("applications", read(), (newer) => clients = newer);
-    again("people", readAll(), (newer) => people = newer);
+    for (const reread of rereads) void reread();
   });
   let stop: (() => Promise<void>) | undefined;
   return {
     warnings,
     settings: {
-      clients: () => clients,
+      // With forward auth only, there are no applications.
+      clients: () => clients() ?? NO_CLIENTS,
       keys,
       sessionMs: flags.session,
       graceMs: flags.grace,
-      nameOf: (subject) => people?.nameOf?.(subject),
-      usernameOf: (subject) => people?.usernameOf?.(subject),
+      nameOf: (subject) => people()?.nameOf?.(subject),
+      usernameOf: (subject) => people()?.usernameOf?.(subject),
       gateHosts: flags["gate-host"],
       gateMaxAgeMs: flags["max-age"] ?? recheckMs,
     },

@@ -125,8 +125,6 @@ export function createRecheck(
     // again.
     if (
       isNews(relationship, session.relationship) ||
-      // Negated, so that a record of an older version without `confirmed_ms` is
-      // updated too.
       (graceMs > 0 && !(observedMs < session.confirmed_ms + graceMs / 4))
     ) await sessions.confirm(session, relationship, observedMs).catch(() => {});
     if (client === undefined || require.length === 0) return relationship;

@@ -10,8 +10,11 @@ export interface Session<S = MatchedRelationship> {
   readonly secret_sha256: string;
   /** The DID of the key that signed. */
   readonly subject: string;
-  /** The person's root DID (docs/protocol.md §4.1; default: the subject). */
-  readonly person?: string;
+  /**
+   * The person's root DID (docs/protocol.md §4.1), by which applications
+   * identify the person.
+   */
+  readonly person: string;
   /** When the person last signed, in seconds since 1970. */
   readonly auth_time: number;
   /** Expiry in milliseconds since 1970. */
@@ -55,23 +58,12 @@ export interface SessionClient {
   readonly secrets_sha256?: readonly string[];
 }
 
-/** Returns the DID by which applications identify the person. */
-export function personOfSession(
-  { subject, person = subject }: Pick<Session<unknown>, "subject" | "person">,
-): string {
-  return person;
-}
-
 /** Returns an application of a session; undefined if it has not joined. */
 export function sessionClient(
   { clients }: Pick<Session<unknown>, "clients">,
   clientId: string,
 ): SessionClient | undefined {
-  const joined = Object.hasOwn(clients, clientId)
-    ? clients[clientId]
-    : undefined;
-  // Records of an older version have no id: the person consents again.
-  return joined?.id === undefined ? undefined : joined;
+  return Object.hasOwn(clients, clientId) ? clients[clientId] : undefined;
 }
 
 /** The notification of an application that a session ended. */

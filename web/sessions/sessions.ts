@@ -10,7 +10,6 @@ import {
   type LoginConditions,
   type LogoutNotification,
   meetsConditions,
-  personOfSession,
   type Session,
   type SessionClient,
   sessionClient,
@@ -147,11 +146,10 @@ export function createSessions<S = MatchedRelationship>(
     session: Session<S>,
     clientIds: readonly string[],
   ): Promise<void> {
-    const { sid, clients } = session;
+    const { sid, clients, person: subject } = session;
     for (const id of clientIds) {
       for (const grant of clients[id]!.grants ?? []) await drop?.(grant);
     }
-    const subject = personOfSession(session);
     for (const client_id of clientIds) {
       const { id: joined } = clients[client_id]!;
       await notify?.({ client_id, sid, subject, joined });
@@ -206,7 +204,7 @@ export function createSessions<S = MatchedRelationship>(
     if (before === undefined || !isMine) return;
     await dismiss(before, Object.keys(before.clients));
     await records.take(sid, now());
-    people.remove(personOfSession(before), sid);
+    people.remove(before.person, sid);
   }
 
   return {
@@ -233,7 +231,7 @@ export function createSessions<S = MatchedRelationship>(
       const join = (clients: Session["clients"]) =>
         consent === undefined ? clients : withConsent(clients, consent, at);
       let session: Session<S> | undefined;
-      if (before !== undefined && personOfSession(before) !== person) {
+      if (before !== undefined && before.person !== person) {
         await end(before.sid);
       } else if (before !== undefined) {
         ({ after: session } = await records.change(before.sid, at, (known) => {

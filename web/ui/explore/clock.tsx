@@ -23,16 +23,17 @@ export function readClock({ query }: Place): Clock {
   return asOf !== null ? { asOf } : at !== null ? { at } : {};
 }
 
-/** Returns whether the clock shows the present. */
-export function isNow({ at, asOf }: Clock): boolean {
-  return at === undefined && asOf === undefined;
+/** Returns the event number of a clock that shows one. */
+export function sequenceOf({ asOf = "" }: Clock): number | undefined {
+  return /^\d+$/.test(asOf) ? Number(asOf) : undefined;
 }
 
 /** The clock in words. */
 export function ClockText({ clock: { at, asOf } }: { readonly clock: Clock }) {
   if (at !== undefined) return <Time instant={at} />;
   if (asOf === undefined) return <>Now</>;
-  return /^\d+$/.test(asOf) ? <>Event #{asOf}</> : (
+  if (sequenceOf({ asOf }) !== undefined) return <>Event #{asOf}</>;
+  return (
     <>
       Known at <Time instant={asOf} />
     </>
@@ -47,7 +48,7 @@ export function ClockControl({ place, clock, feed }: {
 }) {
   const { at = "", asOf = "" } = clock;
   const { last_sequence: last } = feed.state;
-  const known = /^\d+$/.test(asOf) ? Number(asOf) : last;
+  const known = sequenceOf(clock) ?? last;
   const event = feed.events[known - 1]?.event;
   const set = (changed: Clock) => {
     const query = new URLSearchParams(place.query);
@@ -56,7 +57,7 @@ export function ClockControl({ place, clock, feed }: {
     for (const [name, value] of clockQuery(changed)) query.set(name, value);
     replacePlace(exploreLink({ ...place, query }));
   };
-  const past = !isNow(clock);
+  const past = clock.at !== undefined || clock.asOf !== undefined;
   return (
     <div class="clock" data-kind={past ? "warning" : undefined}>
       <details>

@@ -107,14 +107,11 @@ export function readJson(bytes: Bytes): Documents {
     );
   }
   const { events, ...identity } = value;
-  const members = Object.entries({ ...identity, feed: events });
+  const texts = Object.entries({ ...identity, feed: events }).map((
+    [name, value],
+  ) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
   return Object.fromEntries(
-    members.map(([name, member]) => [
-      name,
-      new TextEncoder().encode(
-        typeof member === "string" ? member : JSON.stringify(member),
-      ),
-    ]),
+    texts.map(([name, text]) => [name, new TextEncoder().encode(text)]),
   );
 }
 
@@ -128,8 +125,7 @@ export function requireDocuments(
   names: readonly PageDocument[],
 ): void {
   const missing = names.find((name) => documents[name] === undefined);
-  if (missing === undefined) return;
-  throw new DocumentsError(`${FILES[missing]} is missing.`);
+  if (missing) throw new DocumentsError(`${FILES[missing]} is missing.`);
 }
 
 /**
@@ -144,20 +140,16 @@ export function readerOf(
     kind: "inline",
     // deno-lint-ignore require-await -- what it throws is a rejection
     async open(_ref, { name }) {
-      const bytes = name === "proof" ? undefined : documents[name];
-      if (bytes === undefined) {
+      const found = name === "proof" ? undefined : documents[name];
+      if (found === undefined) {
         throw new SigError("source_not_found", {
           action: `read ${name}`,
           reason: "it is absent",
           context: { reason: "missing" },
         });
       }
-      return {
-        bytes: chunksOf(bytes, name === "feed" ? onProgress : undefined),
-        mediaType: null,
-        etag: null,
-        cancel() {},
-      };
+      const bytes = chunksOf(found, name === "feed" ? onProgress : undefined);
+      return { bytes, mediaType: null, etag: null, cancel() {} };
     },
   };
 }

@@ -84,12 +84,12 @@ export function IntegrityView({ ledger: { feed } }: ViewProps) {
           Keys: report.keys.length === 0
             ? "no key has signed yet"
             : report.keys.map((
-              { kid, events, first_sequence: first, last_sequence: last },
+              { kid, events, first_sequence, last_sequence },
             ) => (
               <p key={kid}>
                 <code>{visibleText(kid)}</code> signed{" "}
-                {counted(events, "event")}, #{first}
-                {first !== last && ` to #${last}`}
+                {counted(events, "event")}, #{first_sequence}
+                {first_sequence !== last_sequence && ` to #${last_sequence}`}
               </p>
             )),
           "SHA-256": (

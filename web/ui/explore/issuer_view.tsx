@@ -125,11 +125,13 @@ function PersonRow({ ledger, person }: { ledger: Ledger; person: Person }) {
     held.filter((each) => each.status === status)
       .flatMap(({ state }) => state.roles),
   );
-  const until = status === "revoked"
-    ? state.revoked_effective_at
-    : status === "not_yet_valid"
-    ? state.valid_from
-    : state.valid_until;
+  const [word, instant] = {
+    active: ["until ", state.valid_until],
+    not_yet_valid: ["from ", state.valid_from],
+    expired: ["", state.valid_until],
+    revoked: ["", state.revoked_effective_at],
+  }[status];
+  const day = status === "active" && instant && lastDay(instant);
   return (
     <a class="row-link" href={linkTo(ledger, "person", root)}>
       <span class="row-title">
@@ -150,20 +152,11 @@ function PersonRow({ ledger, person }: { ledger: Ledger; person: Person }) {
         )} {name !== "" && <code>{shortened(root)}</code>}
       </span>
       <span class="row-end">
-        {until && (
+        {instant && (
           <span class="quiet">
-            {status === "active" && lastDay(until) !== undefined
-              ? `through ${lastDay(until)}`
-              : (
-                <>
-                  {status === "active"
-                    ? "until "
-                    : status === "not_yet_valid"
-                    ? "from "
-                    : ""}
-                  <Time instant={until} isShort />
-                </>
-              )}
+            {day
+              ? `through ${day}`
+              : [word, <Time instant={instant} isShort />]}
           </span>
         )} <StatusBadge status={status} />
       </span>

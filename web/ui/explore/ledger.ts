@@ -12,7 +12,7 @@ import { isObject } from "@sig/core/internal";
 import type { VerifiedEvent } from "@sig/consumer";
 import { typeLabel, visibleText } from "../text.ts";
 import type { Clock } from "../route.ts";
-import { isNow } from "./clock.tsx";
+import { sequenceOf } from "./clock.tsx";
 import type { OpenFeed } from "./documents.ts";
 
 /** An event and what it changed. */
@@ -102,11 +102,12 @@ export function readLedger(
   }
 }
 
-function isKnownAt({ at, asOf }: Clock): (change: Change) => boolean {
-  if (asOf !== undefined && /^\d+$/.test(asOf)) {
-    return ({ verified: { event } }) => event.sequence <= Number(asOf);
+function isKnownAt(clock: Clock): (change: Change) => boolean {
+  const last = sequenceOf(clock);
+  if (last !== undefined) {
+    return ({ verified: { event } }) => event.sequence <= last;
   }
-  const instant = asOf ?? at;
+  const instant = clock.asOf ?? clock.at;
   if (instant === undefined) return () => true;
   const ms = Date.parse(instant);
   return ({ verified: { event } }) => Date.parse(event.issued_at) <= ms;
@@ -123,13 +124,11 @@ function readPeople(
     if (change.kind === "void") continue;
     shown.set(change.verified.event.relationship_id, change);
   }
-  const { asOf } = clock;
-  const moment = isNow(clock) ? now.getTime() : Date.parse(
-    clock.at ??
-      (/^\d+$/.test(asOf!)
-        ? events[Number(asOf) - 1]?.event.issued_at ?? ""
-        : asOf!),
-  );
+  const number = sequenceOf(clock);
+  const instant = number === undefined
+    ? clock.at ?? clock.asOf
+    : events[number - 1]?.event.issued_at ?? "";
+  const moment = instant === undefined ? now.getTime() : Date.parse(instant);
   const held = Map.groupBy(
     dump.by_relationship_id,
     ([, { subject }]) => personOf(state, subject),
