@@ -50,7 +50,7 @@ const audience: ValueType<string> = {
     if (isOrigin || /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text)) return text;
     throw usageError(`${flag} ${quote(text)} must be an origin or a DID`, {
       flag,
-      hint: "For example: https://login.acme.example, with no path behind it.",
+      hint: "For example: https://login.acme.example, without a path.",
     });
   },
 };
@@ -76,7 +76,7 @@ function durationWithin(
 const OPENID_FLAGS = {
   "oidc-keys": optional(
     file,
-    "the provider's private keys; made at the first start",
+    "the provider's private keys; created at the first start",
   ),
   people: optional(
     file,
@@ -85,15 +85,15 @@ const OPENID_FLAGS = {
   ),
   session: optional(
     durationWithin(60_000, 30 * 86_400_000, "from 1m to 30d"),
-    "how long people stay logged in, 1m to 30d (default: 8h)",
+    "lifetime of a session, 1m to 30d (default: 8h)",
   ),
   recheck: optional(
     durationWithin(1_000, Infinity, "at least 1s"),
-    "how often they are checked (default: --max-age, at least 1s; 30s if that is 0)",
+    "interval between checks of sessions (default: --max-age, at least 1s; 30s if that is 0)",
   ),
   grace: optional(
     duration,
-    "how long sessions continue while the issuer gives no answer (default: 1h; 0s: not at all)",
+    "how long sessions continue while the issuer does not answer (default: 1h; 0s: not at all)",
   ),
 };
 
@@ -108,27 +108,27 @@ const FLAGS = {
   ),
   issuer: many(
     text,
-    "an issuer that the page shows; with --require the one that is asked",
+    "issuer that the page shows; with --require, the issuer of the required relationship",
     { placeholder: "DID|HOST" },
   ),
   require: many(
     text,
-    "log in only with this relationship, such as relationship=employee",
+    "requirement of a login, such as relationship=employee",
     { placeholder: "KEY=VALUE" },
   ),
   scope: many(
     text,
-    "what a login on the page asks to learn (default: nothing)",
+    "scope that a login on the page requests (default: none)",
     { placeholder: "SCOPE" },
   ),
   store: optional(
     text,
-    "where challenges and sessions are kept (default: memory)",
+    "store of challenges and sessions (default: memory)",
     { placeholder: "memory|kv:PATH|redis://…" },
   ),
   "store-password-file": optional(
     file,
-    "holds the password of redis://…; else SIG_REDIS_PASSWORD does",
+    "password of redis://… (default: SIG_REDIS_PASSWORD)",
   ),
   ttl: optional(
     durationWithin(
@@ -137,7 +137,7 @@ const FLAGS = {
       "whole seconds from 30s to 15m",
       1_000,
     ),
-    "how long a challenge lives, 30s to 15m (default: 5m)",
+    "lifetime of a challenge, 30s to 15m (default: 5m)",
   ),
   "max-age": optional(
     duration,
@@ -145,7 +145,7 @@ const FLAGS = {
   ),
   "oidc-clients": optional(
     file,
-    "be an OpenID Provider for these applications; SIGHUP reads it again",
+    "applications of the OpenID Provider; SIGHUP reads it again",
   ),
   "gate-host": many(
     text,
@@ -154,7 +154,7 @@ const FLAGS = {
   ),
   ...OPENID_FLAGS,
   demo: toggle(
-    "an issuer and two applications to play with, on this machine only",
+    "run a demo issuer and two demo applications, on this machine only",
   ),
 };
 
@@ -267,10 +267,13 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
 function requirePublic(audiences: readonly string[], given: GivenFlags): void {
   const flag = given.nameOf?.("audience") ?? "--audience";
   if (audiences.length === 0) {
-    throw usageError(`${flag} is required where others can reach the server`, {
-      flag,
-      hint: "Name the origin that people see: https://login.acme.example.",
-    });
+    throw usageError(
+      `${flag} is required if other machines can reach the server`,
+      {
+        flag,
+        hint: "Give the origin that browsers use: https://login.acme.example.",
+      },
+    );
   }
   if (!given.on("public")) {
     throw usageError("a server that others can reach needs --public", {
@@ -291,7 +294,10 @@ async function readScopes(
     `--scope ${
       quote(wrong)
     } must be printable ASCII without space, quote and backslash`,
-    { flag: "--scope", hint: "Name each one by itself: --scope profile." },
+    {
+      flag: "--scope",
+      hint: "Repeat the flag for each scope: --scope profile.",
+    },
   );
 }
 
@@ -314,7 +320,7 @@ async function readOpenIdFlags(
   const names = Object.keys(OPENID_FLAGS) as (keyof typeof OPENID_FLAGS)[];
   const given = names.find((name) => flags[name] !== undefined);
   if (given === undefined) return undefined;
-  throw usageError(`--${given} goes with --oidc-clients or --gate-host`, {
+  throw usageError(`--${given} needs --oidc-clients or --gate-host`, {
     flag: `--${given}`,
   });
 }

@@ -6,7 +6,10 @@ const EVERYWHERE = ["--addr", "0.0.0.0:0"];
 
 for (
   const [words, why] of [
-    [EVERYWHERE, "--audience is required where others can reach the server"],
+    [
+      EVERYWHERE,
+      "--audience is required if other machines can reach the server",
+    ],
     [
       [...EVERYWHERE, "--audience", "https://login.acme.example"],
       "a server that others can reach needs --public",

@@ -65,7 +65,7 @@ export function createShop(
     id: "shop",
     name: "Shop",
     url: `${origin}/`,
-    how: "It speaks OpenID Connect, as Grafana or Gitea do.",
+    how: "It uses OpenID Connect, like Grafana or Gitea.",
     async whoIs(cookie) {
       const token = tokenCookie.read(new Headers({ cookie }));
       const answer = token && await askLogin(`${login}/oidc/userinfo`, 401, {

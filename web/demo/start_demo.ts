@@ -61,7 +61,7 @@ export async function startDemo(options: DemoOptions) {
   const { url, audiences, address, now } = options;
   if (address.hostname.includes(":")) {
     throw usageError(
-      "--demo makes an issuer at --addr, and no did:web names an IPv6 address",
+      "--demo creates an issuer at --addr, and a did:web can't contain an IPv6 address",
       { flag: "--demo", hint: "Use --addr 127.0.0.1:PORT." },
     );
   }

@@ -226,7 +226,7 @@ Deno.test("a demo at an address that can't be a did:web is an error", async () =
       now: () => new Date(),
     }),
     "invalid_request",
-    "Cannot run: --demo makes an issuer at --addr, and no did:web names an IPv6 address",
+    "Cannot run: --demo creates an issuer at --addr, and a did:web can't contain an IPv6 address",
   );
 });
 

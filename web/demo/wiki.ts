@@ -33,7 +33,7 @@ export function createWiki(
     id: "wiki",
     name: "Wiki",
     url,
-    how: "It knows no logins: a proxy asks for it, as nginx and Caddy do.",
+    how: "It has no login: a proxy asks for it, like nginx or Caddy.",
     async whoIs(cookie) {
       const { host } = new URL(url);
       const answer = await askLogin(`${login}/forward-auth`, 401, {

@@ -267,7 +267,7 @@ Deno.test("attack: a code expires after 60 seconds and with its session", async 
   provider.skewMs = 0;
   await provider.demo.revoke(relationship);
   await provider.web.provider!.watch();
-  await assertRefused(visitor, other, "its session is over");
+  await assertRefused(visitor, other, "its session has ended");
 });
 
 Deno.test("attack: a person's codes displace that person's own, not those of colleagues", async () => {

@@ -134,12 +134,12 @@ async function continueLogin(
   const host = gateHostOf(request, hosts);
   const { before, address } = readGateQuery(request.url, hosts);
   if (host === undefined || host.isOwn || address.host !== host) {
-    throw invalidRequest("this address is of another host");
+    throw invalidRequest("rd is a URL of another host");
   }
   const code = onlyValue(before, "code") ?? "";
   const found = await codes.take(sha256Base64Url(code), now());
   if (found === undefined || found.host !== host.host) {
-    throw invalidRequest("its code is invalid or was used");
+    throw invalidRequest("the code is invalid or was used");
   }
   const { begin_sha256, sid } = found;
   if (begin_sha256 === undefined) {
@@ -152,11 +152,11 @@ async function continueLogin(
   const browser = host.beginCookie.read(request.headers) ?? "";
   if (!equalInConstantTime(sha256Base64Url(browser), begin_sha256)) {
     throw invalidRequest(
-      "another browser began it, or this one keeps no cookies",
+      "another browser started this login, or this browser does not store cookies",
     );
   }
   const admitted = await context.sessions.issueHostCookie(sid, host.clientId);
-  if (admitted === undefined) throw invalidRequest("its session is over");
+  if (admitted === undefined) throw invalidRequest("its session has ended");
   const { cookie, session } = admitted;
   const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);
   return sendTo(address.href, [host.cookie.set(cookie, seconds)]);

@@ -395,8 +395,8 @@ Deno.test("rejects invalid options", () => {
   const logins: readonly (readonly [Partial<SigLoginOptions>, string])[] = [
     [{ audience: "https://shop.example/" }, "must be an origin"],
     [{ require: ["role=x"] }, "exactly one issuer"],
-    [{ issuer }, "requires nothing of it"],
-    [{ issuer, require: [] }, "requires nothing of it"],
+    [{ issuer }, "is given without requirements"],
+    [{ issuer, require: [] }, "is given without requirements"],
     ...["recheckMs", "sessionMs", "graceMs"].flatMap((name) =>
       durations.map((ms) => [{ [name]: ms }, `${name} must be`] as const)
     ),

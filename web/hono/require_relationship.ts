@@ -234,7 +234,7 @@ export function requireQuestion(
 ): void {
   if (issuer === undefined || (require ?? []).length > 0) return;
   throw invalidLogin(
-    `${quote(issuer)} is named, and the application requires nothing of it`,
+    `${quote(issuer)} is given without requirements`,
     'For example: require: ["relationship=employee"].',
   );
 }

@@ -36,7 +36,7 @@ Deno.test("W3: rejects an attestation at and after the expiry, to the millisecon
   await expectSigError(
     () => attempt(end + 60_000),
     "challenge_not_found",
-    "its challenge is not known (any more)",
+    "its challenge is unknown, or was removed",
   );
   // The expiry of the attestation itself.
   const exp = NOW_S + 10;

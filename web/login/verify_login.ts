@@ -299,7 +299,10 @@ function isCounted(error: unknown): boolean {
 const CLOSED: Readonly<
   Record<Exclude<ChallengeState, "issued">, readonly [ErrorCode, string]>
 > = {
-  not_found: ["challenge_not_found", "its challenge is not known (any more)"],
+  not_found: [
+    "challenge_not_found",
+    "its challenge is unknown, or was removed",
+  ],
   used: ["challenge_used", "its challenge has been used"],
   burned: ["challenge_burned", "its challenge failed too often"],
   expired: ["challenge_expired", "its challenge has expired"],

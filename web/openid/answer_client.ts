@@ -68,7 +68,7 @@ export function errorUrl(
  * Creates a code for an application of the session, with the granted part of
  * the scope, and returns the address of the response.
  *
- * @throws {OAuthError} `login_required` if the session is over.
+ * @throws {OAuthError} `login_required` if the session has ended.
  * @throws {SigError} `store_unavailable`, `rate_limited`.
  */
 export async function codeUrl(
@@ -112,7 +112,7 @@ export function addFormPostRoute(
     if (
       answer === undefined || !(context.now().getTime() < answer.expires_ms)
     ) {
-      throw invalidRequest("this answer is over");
+      throw invalidRequest("this answer has expired");
     }
     return showAnswerForm(answer.redirect_uri, answer.fields);
   });

@@ -26,7 +26,7 @@ async function problemOf(
 const UNKNOWN = [
   404,
   "not_found",
-  "Cannot sign in: this request is not known in this browser (any more)",
+  "Cannot sign in: this request is unknown in this browser, or has expired",
 ] as const;
 
 Deno.test("only the browser that started a login can read, finish or decline it", async () => {

@@ -197,7 +197,7 @@ Deno.test("no code goes to a redirect_uri that has been removed in the meantime"
     assertEquals([answer.status, code, detail, redirect_to], [
       404,
       "not_found",
-      "Cannot sign in: this request is not known in this browser (any more)",
+      "Cannot sign in: this request is unknown in this browser, or has expired",
       undefined,
     ]);
   }

@@ -48,7 +48,7 @@ Deno.test("issues no token after a revocation between code and token", async () 
   const { status, body } = await provider.redeem(code);
   assertEquals([status, body], [400, {
     error: "invalid_grant",
-    error_description: "the issuer does not vouch for the person any more",
+    error_description: "the issuer no longer confirms the relationship",
   }]);
 });
 

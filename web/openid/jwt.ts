@@ -102,5 +102,5 @@ export async function readHint({ issuer, keys }: Signer, token: string) {
   } catch {
     // Reported below, without any part of the token.
   }
-  throw invalidRequest("id_token_hint is no ID token of this provider");
+  throw invalidRequest("id_token_hint is not an ID token of this provider");
 }

@@ -197,7 +197,7 @@ function unusable(at: number | undefined, why: string): SigError {
     reason: `${at === undefined ? "" : `/keys/${at}: `}${why}`,
     context: {
       flag: "--oidc-keys",
-      hint: "Keys are made by the first start with a path that is free.",
+      hint: "The first start with an unused path creates keys.",
     },
   });
 }

@@ -58,7 +58,7 @@ Deno.test("a session of another issuer is rejected, even while the current issue
     assertEquals(await askAsProxy(after, browser), 401);
     const { status, body } = await after.refresh(tokens.refresh_token);
     assertEquals([status, body.error], [400, "invalid_grant"]);
-    assertEquals(body.error_description, "the session is over");
+    assertEquals(body.error_description, "the session has ended");
   }));
 
 Deno.test("a session with fewer requirements is rejected; one with more continues", async () => {
@@ -156,7 +156,7 @@ Deno.test("a form_post answer of one login is not valid at another one with the 
     new Request(`http://127.0.0.1:8788${pathname}${search}`),
   );
   assertEquals(response.status, 400);
-  assertStringIncludes(await response.text(), "this answer is over");
+  assertStringIncludes(await response.text(), "this answer has expired");
 });
 
 Deno.test("an application with new requirements gets nothing while the issuer fails", async () => {

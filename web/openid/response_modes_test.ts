@@ -80,7 +80,7 @@ Deno.test("a form only submits a response that this provider has sealed, for a m
     const response = await fetch(`${origin}/oidc/form-post${query}`);
     assertEquals([response.status, (await response.json()).detail], [
       400,
-      "Cannot sign in: this answer is over",
+      "Cannot sign in: this answer has expired",
     ]);
   };
   await refused("");

@@ -76,7 +76,7 @@ Deno.test({
         "invalid_request: Cannot use file of applications: /clients/0/redirect_uris/0: it must be an https URL",
       ],
       [["--demo", "--oidc-clients", "no.json"], "source_not_found"],
-      [["--session", "1h"], "--session goes with --oidc-clients"],
+      [["--session", "1h"], "--session needs --oidc-clients"],
       [
         ["--demo", "--oidc-clients", "c.json", "--recheck", "10ms"],
         "--recheck must be at least 1s",

@@ -73,7 +73,7 @@ Deno.test("rejects a sign-in that is changed, forged or expired", async (t) => {
       assertEquals([response.status, code, detail], [
         404,
         "not_found",
-        "Cannot sign in: this request is not known in this browser (any more)",
+        "Cannot sign in: this request is unknown in this browser, or has expired",
       ]);
     });
   }

@@ -58,7 +58,7 @@ async function redeemCode(
   if (
     found === undefined || found.grant.client_id !== client.client_id ||
     !equalInConstantTime(found.grant.code.sha256, found.sha256)
-  ) throw refuse("the code is not known");
+  ) throw refuse("unknown code");
   const { grant, id } = found;
   const { redirect_uri, code_challenge } = grant.binding;
   if (redirect_uri !== redirectUri) {
@@ -128,7 +128,7 @@ async function refresh(
   });
 }
 
-const NOT_KNOWN = "the refresh token is not known (any more)";
+const NOT_KNOWN = "the refresh token is unknown, or was replaced";
 
 /**
  * Issues tokens if the session continues and the issuer confirms the person.
@@ -148,12 +148,12 @@ async function issueTokens(
 ): Promise<object> {
   const { subject, auth_time, sid, scope } = found.grant;
   const session = await sessionOf(found.grant, context);
-  if (session === undefined) throw refuse("the session is over");
+  if (session === undefined) throw refuse("the session has ended");
   // Checked before the grant is used, so that it remains valid if the issuer
   // does not respond.
   const relationship = await context.recheckSession(session, { client });
   if (relationship === undefined) {
-    throw refuse("the issuer does not vouch for the person any more");
+    throw refuse("the issuer no longer confirms the relationship");
   }
   const tokens = await use(found, {
     refresh: client.refresh,

@@ -75,6 +75,6 @@ export function requireOwnPage(headers: Headers, origin: string): void {
   if (isOwnPage(headers, origin)) return;
   throw new SigError(
     "origin_not_allowed",
-    { action: "answer", reason: "a page of another site asks" },
+    { action: "answer", reason: "the request is from a page of another site" },
   );
 }

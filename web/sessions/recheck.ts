@@ -77,7 +77,7 @@ export class SessionNotEnded extends SigError {
   constructor(cause: unknown) {
     super("store_unavailable", {
       action: "end session",
-      reason: "the store can't be asked",
+      reason: "the store does not respond",
       context: { hint: "Try again in a moment." },
       cause,
     });

@@ -126,7 +126,7 @@ Deno.test("a deny ends the session, which does not continue even if the store fa
       const error = await assertRejects(
         () => fixture.recheck[way](session),
         SessionNotEnded,
-        "Cannot end session: the store can't be asked",
+        "Cannot end session: the store does not respond",
       );
       assertEquals(error.code, "store_unavailable");
     }
@@ -155,7 +155,7 @@ Deno.test("a denied client does not continue even if the store fails to remove i
   await assertRejects(
     () => recheck.recheckSession(session, { client }),
     SessionNotEnded,
-    "Cannot end session: the store can't be asked",
+    "Cannot end session: the store does not respond",
   );
 });
 

@@ -176,7 +176,7 @@ export function createSessions<S = MatchedRelationship>(
     for (const [clientId] of excess) await leave(sid, clientId);
   }
 
-  /** Changes an application's part of a session, unless the session is over. */
+  /** Changes an application's part of a session, unless the session has ended. */
   const changeClient = (
     sid: string,
     clientId: string,
@@ -287,7 +287,7 @@ export function createSessions<S = MatchedRelationship>(
     },
     /**
      * Adds a host behind forward auth to a session and creates a cookie for
-     * this host only. Returns undefined if the session is over.
+     * this host only. Returns undefined if the session has ended.
      */
     async issueHostCookie(sid: string, clientId: string) {
       const secret = randomText(SECRET_BYTES);

@@ -280,7 +280,7 @@ function anotherPerson(): SigError {
 function unknown(): SigError {
   return new SigError("not_found", {
     action: "sign in",
-    reason: "this request is not known in this browser (any more)",
+    reason: "this request is unknown in this browser, or has expired",
     context: { hint: "Go back to the application and begin again." },
   });
 }

@@ -16,7 +16,7 @@ import {
   createKey,
   focused,
   goTo,
-  openByHand,
+  openCommandLine,
   start,
   tabTo,
 } from "./testdata/person.ts";
@@ -126,7 +126,7 @@ async function visit(
   await page.getByRole("button", { name: "Enrol me" }).click();
   await page.locator("#approve:enabled").waitFor();
   await start(page, { scopes: ["profile", "email"] });
-  await openByHand(page);
+  await openCommandLine(page);
   await look(page, "approve");
   await page.route("**/attestation/verify", (route) =>
     route.fulfill({

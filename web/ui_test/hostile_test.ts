@@ -5,7 +5,7 @@ import { browserTest, eventually, newPage, shows } from "./testdata/browser.ts";
 import {
   createKey,
   goTo,
-  openByHand,
+  openCommandLine,
   outcome,
   start,
 } from "./testdata/person.ts";
@@ -231,7 +231,7 @@ pageTest(
         });
       });
       await start(page);
-      await openByHand(page);
+      await openCommandLine(page);
       await page.fill("#attestation", "a.b.c");
       await page.getByRole("button", { name: "Send the answer" }).click();
       assertEquals((await outcome(page)).trim(), shown(text));

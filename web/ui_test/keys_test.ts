@@ -97,7 +97,8 @@ for (
         .click();
       const file = await (await download).path();
       const challenge = JSON.parse(await Deno.readTextFile(file));
-      const command = await page.locator(".by-hand .copyable code").innerText();
+      const command = await page.locator(".by-command .copyable code")
+        .innerText();
       assertEquals(
         command,
         "sig attest --challenge challenge.json --key alice.jwk",

@@ -12,7 +12,7 @@ import {
   askFor,
   createKey,
   focused,
-  openByHand,
+  openCommandLine,
   outcome,
   paste,
   shownChallenge,
@@ -50,7 +50,7 @@ pageTest(
     await page.getByText("Answer this request again").click();
     assertEquals(await paste(page, attestation), "You are signed in");
     await page.getByRole("button", { name: "Sign in again" }).click();
-    await openByHand(page);
+    await openCommandLine(page);
     assertEquals(
       await paste(page, attestation),
       "This request was answered before",

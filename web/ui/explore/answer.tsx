@@ -201,8 +201,8 @@ function Command({ source, question: { subject, require, at, asOf } }: {
   if (line !== undefined) return <Copyable visible={line} what="the command" />;
   return (
     <p class="quiet">
-      The question holds characters that a terminal would obey or hide, so it
-      can’t be copied as a command.
+      The question contains characters that a terminal interprets or hides, so
+      it can’t be copied as a command.
     </p>
   );
 }

@@ -98,7 +98,7 @@ export function Explorer({ config: { issuers }, opened, place }: {
         {known && <Button onClick={opened.reload}>Reload</Button>}
         <OpenFiles
           id="files"
-          hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four; or an evidence file. They stay in this browser."
+          hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that contains all four; or an evidence file. They stay in this browser."
           onFiles={(files) => void opened.openFiles(files)}
         />
       </div>

@@ -78,7 +78,7 @@ export function IntegrityView({ ledger: { feed } }: ViewProps) {
         of={{
           Issuer: <code>{visibleText(report.issuer)}</code>,
           Origin: feed.isProven
-            ? "This server passed the documents on, so their origin is its word. The signatures are the issuer’s."
+            ? "This server passed the documents on, so their origin is only as certain as this server. The signatures are the issuer’s."
             : "These are your own files. Only you know whether they are the issuer’s.",
           Events: counted(report.verified_events, "event"),
           Keys: report.keys.length === 0

@@ -55,7 +55,7 @@ export function OfferCard({ keys, invitation, parsed, state, autoFocus }: {
         keys={keys}
         createsKey={chosen === NEW_KEY}
         isBusy={invitation.busy}
-        byHand={command}
+        commandLine={command}
         onApprove={() => invitation.approve(chosen)}
         onDecline={invitation.decline}
       />

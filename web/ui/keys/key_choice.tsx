@@ -59,7 +59,7 @@ export function NoKeys({ keys, next }: { keys: Keys; next: string }) {
 const PASSKEY_TEXTS = {
   cancelled: "No passkey was used. Try again, or create one.",
   no_prf:
-    "This passkey can’t hold your key: its device or password manager lacks PRF. Delete it there, and use a key of this browser.",
+    "This passkey can’t provide your key: its device or password manager lacks PRF. Delete it there, and use a key of this browser.",
 } as const;
 
 /** Adds the key of a passkey, if the browser may support passkeys. */
@@ -122,7 +122,7 @@ export function ApproveOrDecline(
     createsKey,
     asksFirst = false,
     isBusy,
-    byHand,
+    commandLine,
     onApprove,
     onDecline,
     children,
@@ -137,7 +137,7 @@ export function ApproveOrDecline(
     readonly asksFirst?: boolean;
     readonly isBusy: boolean;
     /** The alternative on the command line. */
-    readonly byHand: ComponentChildren;
+    readonly commandLine: ComponentChildren;
     readonly onApprove: () => Promise<void>;
     readonly onDecline: () => void;
     readonly children?: ComponentChildren;
@@ -147,7 +147,7 @@ export function ApproveOrDecline(
     return (
       <>
         <NoKeys keys={keys} next="You can still answer on the command line:" />
-        {byHand}
+        {commandLine}
       </>
     );
   }

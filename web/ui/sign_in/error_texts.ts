@@ -107,7 +107,7 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
 /** The issuer gave no answer: nothing is known about the person. */
 const NOT_REACHED = open(
   "ISSUER does not answer",
-  "So this site can't tell whether you may come in, and lets nobody in until it can. You were not refused: try again in a few minutes.",
+  "So this site can't check whether you may sign in, and admits nobody until it can. You were not refused: try again in a few minutes.",
 );
 
 /** The issuer answered, but its documents are invalid. */

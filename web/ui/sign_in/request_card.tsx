@@ -12,7 +12,7 @@ import { useAutoFocus } from "../focus.ts";
 import { ApproveOrDecline, KeyChoice } from "../keys/key_choice.tsx";
 import { hostOf, shortened, visibleText } from "../text.ts";
 import { spokenTime } from "../time.tsx";
-import { ByHand } from "./by_hand.tsx";
+import { CommandLineSteps } from "./command_line.tsx";
 import { describeRequirements, permissionLabel, scopeLabel } from "./labels.ts";
 import type { SignIn, SignInRequest } from "./use_sign_in.ts";
 
@@ -52,7 +52,9 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
     ));
   const permissions = asked.filter((each) => permissionLabel(each));
   const learned = asked.filter((each) => !permissionLabel(each));
-  const byHand = <ByHand challenge={challenge} onAnswer={signIn.send} />;
+  const commandLine = (
+    <CommandLineSteps challenge={challenge} onAnswer={signIn.send} />
+  );
   return (
     <section class="card sign-in-card" id="request" aria-labelledby="asks">
       <h2 id="asks" ref={heading}>
@@ -109,7 +111,7 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
             keys={keys}
             createsKey={keys.current === undefined}
             isBusy={signIn.busy}
-            byHand={byHand}
+            commandLine={commandLine}
             asksFirst
             onApprove={() =>
               signIn.approve(
@@ -141,7 +143,7 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
         />
         {request.text !== undefined && keys.missing === undefined && (
           <Fold title="Answer on the command line instead">
-            {byHand}
+            {commandLine}
           </Fold>
         )}
       </Fold>

@@ -8,7 +8,7 @@ import { Did } from "../copy.tsx";
 import { Button, Fold, Outcome, Waiting } from "../elements.tsx";
 import { hostOf, shortened } from "../text.ts";
 import { Time } from "../time.tsx";
-import { ByHand } from "./by_hand.tsx";
+import { CommandLineSteps } from "./command_line.tsx";
 import { describeRequirements, scopeLabel } from "./labels.ts";
 import { Refusal } from "./refusal.tsx";
 import { RequestCard } from "./request_card.tsx";
@@ -98,9 +98,12 @@ export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
             state={state}
             next={next}
           />
-          {state.canRetry && request && isByHand(state.problem) && (
+          {state.canRetry && request && isFromCommandLine(state.problem) && (
             <Fold class="card" title="Answer this request again">
-              <ByHand challenge={request.challenge} onAnswer={signIn.send} />
+              <CommandLineSteps
+                challenge={request.challenge}
+                onAnswer={signIn.send}
+              />
             </Fold>
           )}
         </>
@@ -109,7 +112,7 @@ export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
 }
 
 /** Whether an answer from the command line was wrong, and may be corrected. */
-function isByHand({ code }: Problem): boolean {
+function isFromCommandLine({ code }: Problem): boolean {
   return Object.hasOwn(ERROR_CODES, code) &&
     !["unavailable", "internal", "conflict"].includes(
       ERROR_CODES[code as ErrorCode].category,

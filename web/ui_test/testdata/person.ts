@@ -95,14 +95,14 @@ async function markOldOutcome(page: Page): Promise<void> {
 }
 
 /** Opens the sections for answering on the command line. */
-export async function openByHand(page: Page): Promise<void> {
+export async function openCommandLine(page: Page): Promise<void> {
   await page.locator("#details > summary").click();
   await page.getByText("Answer on the command line instead").click();
 }
 
 /** Returns the challenge that is shown, in the form for `sig attest`. */
 export async function shownChallenge(page: Page): Promise<string> {
-  await openByHand(page);
+  await openCommandLine(page);
   await page.getByRole("button", { name: "Copy the request as JSON" }).click();
   return await copied(page);
 }

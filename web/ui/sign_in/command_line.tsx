@@ -8,14 +8,14 @@ import { Copyable, CopyButton, Download } from "../copy.tsx";
 const COMMAND = "sig attest --challenge challenge.json --key alice.jwk";
 
 /** The three steps on the command line. */
-export function ByHand({ challenge, onAnswer }: {
+export function CommandLineSteps({ challenge, onAnswer }: {
   readonly challenge: Challenge;
   readonly onAnswer: (attestation: string) => void;
 }) {
   const [answer, setAnswer] = useState("");
   const text = `${JSON.stringify(challenge, null, 2)}\n`;
   return (
-    <ol class="by-hand">
+    <ol class="by-command">
       <li>
         <p>
           Save the request as <code>challenge.json</code>.
