@@ -34,14 +34,6 @@ export interface DemoState {
   }[];
 }
 
-/** The parts that {@linkcode wrapDemo} adds to a login. */
-interface DemoRoutesOptions {
-  readonly issuer: DemoIssuer;
-  readonly apps: readonly DemoApp[];
-  /** The requirements and scopes of a sign-in. */
-  readonly config: Pick<PageConfig, "require" | "scopes">;
-}
-
 const SHOWN_EVENTS = 6;
 const MAX_BODY_BYTES = 4096;
 const ENROL = strictObject({
@@ -59,10 +51,14 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
  * `POST /demo/enrol` `{subject, name?}`, `POST /demo/revoke`
  * `{relationship_id}` and the issuer's four documents. The login answers all
  * other requests.
+ *
+ * @param config The requirements and scopes of a sign-in.
  */
 export function wrapDemo(
   login: App,
-  { issuer, apps, config }: DemoRoutesOptions,
+  issuer: DemoIssuer,
+  apps: readonly DemoApp[],
+  config: Pick<PageConfig, "require" | "scopes">,
 ): App {
   const demo = new Hono();
   const passOn = (c: Context) => login.fetch(c.req.raw, c.env);
@@ -116,8 +112,8 @@ export function wrapDemo(
     return c.json(await issuer.enrol(subject, name));
   });
   demo.post("/demo/revoke", async (c) => {
-    const body = await readJson(c, MAX_BODY_BYTES);
-    return c.json(await issuer.revoke(readAs(REVOKE, body).relationship_id));
+    const asked = readAs(REVOKE, await readJson(c, MAX_BODY_BYTES));
+    return c.json(await issuer.revoke(asked.relationship_id));
   });
   return {
     fetch: async (request, info) => await demo.fetch(request, info ?? {}),

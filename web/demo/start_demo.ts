@@ -23,7 +23,8 @@ import { createShop, shopClients } from "./shop.ts";
 import { createWiki } from "./wiki.ts";
 
 /** Options of {@linkcode startDemo}. */
-interface DemoOptions extends Pick<ServerIo, "now">, Pick<Startup, "address"> {
+interface DemoOptions
+  extends Pick<ServerIo, "now" | "serve">, Pick<Startup, "address"> {
   /** The URL of the server. */
   readonly url: string;
   /** The origins or DIDs that sign-ins are for. */
@@ -35,10 +36,6 @@ interface DemoOptions extends Pick<ServerIo, "now">, Pick<Startup, "address"> {
   /** The scopes that a sign-in on the page requests. */
   readonly scopes: readonly string[];
   readonly log: Log;
-  readonly serve: (
-    address: Startup["address"],
-    respond: Respond,
-  ) => Promise<Listener>;
 }
 
 type Listener = Pick<RunningServer, "url" | "shutdown">;
@@ -91,7 +88,7 @@ export async function startDemo(options: DemoOptions) {
      */
     settings,
     /** Wraps the login with the demo. */
-    wrap: (app: App) => wrapDemo(app, { issuer, apps, config }),
+    wrap: (app: App) => wrapDemo(app, issuer, apps, config),
     /** Stops the applications. */
     close: () => closeAll(listeners),
   };

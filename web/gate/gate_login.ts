@@ -10,7 +10,6 @@ import {
   type GateCode,
   type GateContext,
   gateHostOf,
-  type GateHosts,
   gateLoginUrl,
   readGateQuery,
 } from "./hosts.ts";
@@ -28,25 +27,18 @@ import type { SignInContext } from "../sign_in/context.ts";
 import { GATE_CODE } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 
-/** Options of {@linkcode addGateRoutes}. */
-interface GateOptions {
-  readonly hosts: GateHosts;
-  /** The store of the codes. */
-  readonly store: RecordStore;
-  /** Maximum age of the issuer's state, in milliseconds. */
-  readonly maxAgeMs: number;
-}
-
-/** Adds the routes for proxies and for the browsers of their users. */
+/**
+ * Adds the routes for proxies and for the browsers of their users.
+ *
+ * @param store The store of the codes.
+ */
 export function addGateRoutes(
   app: Hono<ServiceEnv>,
-  signIn: SignInContext,
-  { hosts, store, maxAgeMs }: GateOptions,
+  signIn: SignInContext & Pick<GateContext, "hosts" | "maxAgeMs">,
+  store: RecordStore,
 ): void {
   const context: GateContext = {
     ...signIn,
-    hosts,
-    maxAgeMs,
     codes: recordsOf<GateCode>(store, GATE_CODE),
     codesOfPerson: new OwnerQuota({ maxRecords: MAX_CODES }),
   };

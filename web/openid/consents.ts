@@ -35,14 +35,12 @@ export function addConsentRoutes(
   const { sessions, sessionCookie, issuer } = context;
   const sessionOf = (c: Context<ServiceEnv>) =>
     sessions.find(sessionCookie.read(c.req.raw.headers));
-  app.get(
-    PATH,
-    async (c) => sendJson(c, describe(await sessionOf(c), context)),
-  );
+  app.get(PATH, async (c) => {
+    return sendJson(c, describe(await sessionOf(c), context));
+  });
   app.post(`${PATH}/revoke`, async (c) => {
     requireOwnPage(c.req.raw.headers, issuer);
-    const body = await readJson(c, MAX_BODY_BYTES);
-    const { client_id } = readAs(REVOKE, body);
+    const { client_id } = readAs(REVOKE, await readJson(c, MAX_BODY_BYTES));
     const session = await sessionOf(c);
     const { consents } = describe(session, context);
     if (!session || !consents.some((each) => each.client_id === client_id)) {

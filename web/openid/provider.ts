@@ -170,8 +170,7 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
       addDiscoveryRoutes(app, issuer, keys);
       addAuthorizeRoutes(pages, context);
       addFormPostRoute(pages, context);
-      const { challenges, logins } = host;
-      const login = { challenges, logins, ask, require, sessionMs };
+      const login = { ...host, ask, require, sessionMs };
       addInteractionRoutes(app, context, login);
       addConsentRoutes(app, context, kick);
       addTokenRoute(direct, context);
@@ -182,7 +181,7 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
       app.route("/", pages);
       if (hosts === undefined) return;
       const maxAgeMs = options.gateMaxAgeMs ?? DEFAULT_RECHECK_MS;
-      addGateRoutes(app, context, { hosts, store, maxAgeMs });
+      addGateRoutes(app, { ...context, hosts, maxAgeMs }, store);
     },
     hosts: options.gateHosts ?? [],
     allowOrigin: createAllowOrigin(clients),

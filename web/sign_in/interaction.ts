@@ -17,15 +17,13 @@ import { oneOf, readAs, strictObject } from "@sig/api/schemas";
 import { SigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { z } from "zod";
-import {
-  createChallenge,
-  type CreateChallengeOptions,
-} from "../login/create_challenge.ts";
+import { createChallenge } from "../login/create_challenge.ts";
 import { sha256Base64Url } from "../login/digest.ts";
 import type { AskIssuer, IssuerAnswer } from "../login/relationship.ts";
-import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
+import { verifyLogin } from "../login/verify_login.ts";
 import { requireOwnPage } from "../sessions/cookies.ts";
 import type { Application, PendingCode, SignInContext } from "./context.ts";
+import type { LoginHost } from "./host.ts";
 import { invalidRequest, OAuthError } from "./oauth_error.ts";
 import { requireGet, sendTo } from "./pages.ts";
 import { MAX_SUB_LENGTH } from "./person.ts";
@@ -68,11 +66,9 @@ const LIFE_MS = 15 * 60_000;
 const MAX_SEALED_LENGTH = 3_072;
 
 /** The parts of the login that an interaction needs. */
-export interface InteractionLogin {
-  readonly challenges: Omit<CreateChallengeOptions, "require">;
+interface InteractionLogin extends Pick<LoginHost, "challenges" | "logins"> {
   /** The requirements of the server. */
   readonly require: readonly string[];
-  readonly logins: Omit<VerifyLoginOptions, "checkRelationship">;
   /** Queries the issuer about a subject. */
   readonly ask: AskIssuer;
   /** Lifetime of a session in milliseconds, for its cookie. */

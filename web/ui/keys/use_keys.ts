@@ -39,7 +39,11 @@ export function useKeys(found: Promise<FoundKeys>) {
   const missing = loaded?.missing;
   const all: readonly BrowserKey[] = loaded?.all ?? [];
   const place = nameBrowser(navigator.userAgent);
-  const reload = async () => setLoaded({ missing, all: await loadKeys() });
+  const change = async <T>(work: Promise<T>): Promise<T> => {
+    const done = await work;
+    setLoaded({ missing, all: await loadKeys() });
+    return done;
+  };
   // Before the first paint, so that the page is not painted twice.
   useLayoutEffect(() => {
     void found.then(({ missing, keys }) => setLoaded({ missing, all: keys }));
@@ -56,36 +60,25 @@ export function useKeys(found: Promise<FoundKeys>) {
     /** Whether passkeys can be tried here. */
     passkeys: passkeys && loaded !== undefined && missing === undefined,
     /** Creates a key, which then signs. */
-    async create() {
-      const key = await createKey(place);
-      await reload();
-      return key;
-    },
+    create: () => change(createKey(place)),
     /** Adds the key of a new or existing passkey, which then signs. */
     async addPasskey(isNew: boolean) {
       const name = `${location.hostname}, ${new Date().toLocaleDateString()}`;
       const key = isNew ? await createPasskey(name) : await openPasskey();
       // From the storage: a new name may not be on the page yet.
-      const known = await loadKey(key.did);
-      await keepKey({ ...(known ?? { ...key, place }), chosenAt: nowText() });
-      await reload();
+      const known = await loadKey(key.did) ?? { ...key, place };
+      await change(keepKey({ ...known, chosenAt: nowText() }));
     },
     /** Selects another key for signing, also after a reload. */
     async choose(did: string) {
       const key = await loadKey(did);
-      if (key === undefined) return;
-      await keepKey({ ...key, chosenAt: nowText() });
-      await reload();
+      if (key) await change(keepKey({ ...key, chosenAt: nowText() }));
     },
     async rename(key: BrowserKey, name: string) {
-      await keepKey({ ...await loadKey(key.did) ?? key, name });
-      await reload();
+      await change(keepKey({ ...await loadKey(key.did) ?? key, name }));
     },
     /** Deletes a key permanently. */
-    async forget(did: string) {
-      await forgetKey(did);
-      await reload();
-    },
+    forget: (did: string) => change(forgetKey(did)),
   };
 }
 
