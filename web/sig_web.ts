@@ -111,21 +111,15 @@ const FLAGS = {
     "issuer that the page shows; with --require, the issuer of the required relationship",
     { placeholder: "DID|HOST" },
   ),
-  require: many(
-    text,
-    "requirement of a login, such as relationship=employee",
-    { placeholder: "KEY=VALUE" },
-  ),
-  scope: many(
-    text,
-    "scope that a login on the page requests (default: none)",
-    { placeholder: "SCOPE" },
-  ),
-  store: optional(
-    text,
-    "store of challenges and sessions (default: memory)",
-    { placeholder: "memory|kv:PATH|redis://…" },
-  ),
+  require: many(text, "requirement of a login, such as relationship=employee", {
+    placeholder: "KEY=VALUE",
+  }),
+  scope: many(text, "scope that a login on the page requests (default: none)", {
+    placeholder: "SCOPE",
+  }),
+  store: optional(text, "store of challenges and sessions (default: memory)", {
+    placeholder: "memory|kv:PATH|redis://…",
+  }),
   "store-password-file": optional(
     file,
     "password of redis://… (default: SIG_REDIS_PASSWORD)",
@@ -147,11 +141,9 @@ const FLAGS = {
     file,
     "applications of the OpenID Provider; SIGHUP reads it again",
   ),
-  "gate-host": many(
-    text,
-    "host protected by forward auth; see sig export",
-    { placeholder: "HOST[:PORT]" },
-  ),
+  "gate-host": many(text, "host protected by forward auth; see sig export", {
+    placeholder: "HOST[:PORT]",
+  }),
   ...OPENID_FLAGS,
   demo: toggle(
     "run a demo issuer and two demo applications, on this machine only",
@@ -188,15 +180,12 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
     });
   }
   if (!settings.isLocal) requirePublic(audiences, given);
-  const { password, warnings } = await readStorePassword(
-    {
-      flag: "--store",
-      store: storeText,
-      fileFlag: "--store-password-file",
-      file: flags["store-password-file"],
-    },
-    io,
-  );
+  const { password, warnings } = await readStorePassword({
+    flag: "--store",
+    store: storeText,
+    fileFlag: "--store-password-file",
+    file: flags["store-password-file"],
+  }, io);
   const openid = await readOpenIdFlags(flags, io, settings.log);
   const { openStore } = await import("@sig/consumer/store");
   const store = await openStore(storeText, { password });

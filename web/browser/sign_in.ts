@@ -144,10 +144,11 @@ async function postJson(
       body: JSON.stringify(body),
     });
   } catch (cause) {
-    throw new SigError(
-      "fetch_failed",
-      { action: "sign in", reason: "the server does not answer", cause },
-    );
+    throw new SigError("fetch_failed", {
+      action: "sign in",
+      reason: "the server does not answer",
+      cause,
+    });
   }
   const value: JsonValue | undefined = await response.json()
     .catch(() => undefined);

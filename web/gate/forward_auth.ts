@@ -103,14 +103,15 @@ export function addForwardAuth(
       if (!isIssuerUnavailable(error)) throw error;
       return refuseUnavailable(c, error);
     }
-    return toLogin(c, host, context) ?? problemResponse(
-      c,
-      new SigError("unauthorized", {
-        action: "identify the user",
-        reason: "nobody is logged in",
-        context: { hint: "Log in at /gate/login?rd=ADDRESS." },
-      }),
-    );
+    return toLogin(c, host, context) ??
+      problemResponse(
+        c,
+        new SigError("unauthorized", {
+          action: "identify the user",
+          reason: "nobody is logged in",
+          context: { hint: "Log in at /gate/login?rd=ADDRESS." },
+        }),
+      );
   });
 }
 

@@ -136,10 +136,9 @@ async function continueLogin(
   const { begin_sha256, sid } = found;
   if (begin_sha256 === undefined) {
     const begin = host.beginCookie.secretIn(request.headers);
-    return sendTo(
-      gateLoginUrl(issuer, address.href, sha256Base64Url(begin)),
-      [host.beginCookie.set(begin, BEGIN_LIFE_SECONDS)],
-    );
+    return sendTo(gateLoginUrl(issuer, address.href, sha256Base64Url(begin)), [
+      host.beginCookie.set(begin, BEGIN_LIFE_SECONDS),
+    ]);
   }
   const browser = host.beginCookie.read(request.headers) ?? "";
   if (!equalInConstantTime(sha256Base64Url(browser), begin_sha256)) {

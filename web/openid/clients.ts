@@ -93,9 +93,7 @@ const MAX_URIS = 32;
 const URI = z.string().max(2_048);
 const REDIRECTS = (minItems: number) =>
   list(
-    URI.check(
-      requires((uri) => isAppScheme(uri) ? undefined : judgeUri(uri)),
-    ),
+    URI.check(requires((uri) => isAppScheme(uri) ? undefined : judgeUri(uri))),
     minItems,
     MAX_URIS,
   ).check(eachOnce);

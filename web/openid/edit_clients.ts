@@ -114,10 +114,7 @@ export function removeClient(text: string, id: string): string {
  * @throws {SigError} the codes of {@linkcode addClient}; `invalid_request` for
  * an application without a secret.
  */
-export function rotateSecret(
-  text: string,
-  id: string,
-): EditedClients {
+export function rotateSecret(text: string, id: string): EditedClients {
   const { secret, client_secret_sha256 } = newSecret();
   return {
     secret,

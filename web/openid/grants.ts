@@ -105,13 +105,11 @@ export function newGrantId(): string {
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
-export function createGrants(
-  { store, keys, now }: {
-    readonly store: RecordStore;
-    readonly keys: Pick<ProviderKeys, "macsOf">;
-    readonly now: () => Date;
-  },
-) {
+export function createGrants({ store, keys, now }: {
+  readonly store: RecordStore;
+  readonly keys: Pick<ProviderKeys, "macsOf">;
+  readonly now: () => Date;
+}) {
   const records = recordsOf<Grant>(store, GRANT);
 
   /**

@@ -40,13 +40,10 @@ export interface ProviderKeys extends SealingKeys {
   /** The public keys to publish, including old ones. */
   readonly jwks: PublicKeySet;
   /** Signs claims as a JWT; `typ` is the type of the token. */
-  sign(
-    header: {
-      readonly alg: SigningAlgorithm;
-      readonly typ: "JWT" | "logout+jwt";
-    },
-    claims: { readonly [name: string]: unknown },
-  ): Promise<string>;
+  sign(header: {
+    readonly alg: SigningAlgorithm;
+    readonly typ: "JWT" | "logout+jwt";
+  }, claims: { readonly [name: string]: unknown }): Promise<string>;
 }
 
 /**

@@ -232,11 +232,12 @@ function createAllowOrigin(clients: () => Clients): AllowOrigin {
     if (known !== clients()) {
       known = clients();
       origins = new Set(
-        Array.from(known.values()).flatMap(
-          ({ redirect_uris, post_logout_redirect_uris }) =>
-            [...redirect_uris, ...post_logout_redirect_uris]
-              .map((uri) => new URL(uri).origin)
-              .filter((each) => each !== "null"),
+        Array.from(known.values()).flatMap((
+          { redirect_uris, post_logout_redirect_uris },
+        ) =>
+          [...redirect_uris, ...post_logout_redirect_uris]
+            .map((uri) => new URL(uri).origin)
+            .filter((each) => each !== "null")
         ),
       );
     }

@@ -67,10 +67,10 @@ export function addIssuerDocuments(
       : undefined;
     const document = documents?.get(file);
     if (document === undefined) {
-      throw new SigError(
-        "not_found",
-        { action: "answer", reason: "there is no such document" },
-      );
+      throw new SigError("not_found", {
+        action: "answer",
+        reason: "there is no such document",
+      });
     }
     const type = file.endsWith(".jsonl")
       ? "application/x-ndjson"
@@ -116,17 +116,15 @@ async function readDocuments(
   last: IssuerDocuments,
 ): Promise<IssuerDocuments> {
   const documents = new Map<string, string>();
-  const { openFeed } = await loadIssuer(
-    { ...location, reader: recording(location.reader, documents) },
-    { limits: LIMITS },
-  );
+  const { openFeed } = await loadIssuer({
+    ...location,
+    reader: recording(location.reader, documents),
+  }, { limits: LIMITS });
   await openFeed();
-  return new Map(
-    Array.from(documents, ([file, text]) => {
-      const before = last.get(file);
-      return [file, before?.text === text ? before : new PackedText(text)];
-    }),
-  );
+  return new Map(Array.from(documents, ([file, text]) => {
+    const before = last.get(file);
+    return [file, before?.text === text ? before : new PackedText(text)];
+  }));
 }
 
 /** Wraps a reader to record the text of each document that it reads. */

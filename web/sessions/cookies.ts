@@ -73,8 +73,8 @@ export function isOwnPage(headers: Headers, origin: string): boolean {
 /** @throws {SigError} `origin_not_allowed` unless {@linkcode isOwnPage}. */
 export function requireOwnPage(headers: Headers, origin: string): void {
   if (isOwnPage(headers, origin)) return;
-  throw new SigError(
-    "origin_not_allowed",
-    { action: "answer", reason: "the request is from a page of another site" },
-  );
+  throw new SigError("origin_not_allowed", {
+    action: "answer",
+    reason: "the request is from a page of another site",
+  });
 }

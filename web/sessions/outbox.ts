@@ -108,10 +108,9 @@ export function createOutbox(
     let listed = 0;
     for await (const [id, note] of notesOf(clientId).list(now())) {
       if (++listed % SLICE === 0) await new Promise((go) => setTimeout(go, 0));
-      if (note.audience !== audience || note.next_ms > now().getTime()) {
-        continue;
+      if (note.audience === audience && note.next_ms <= now().getTime()) {
+        due.push({ id, attempts: note.attempts });
       }
-      due.push({ id, attempts: note.attempts });
     }
     return due.sort((a, b) => a.attempts - b.attempts).map(({ id }) => id);
   }

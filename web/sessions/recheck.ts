@@ -93,9 +93,7 @@ export function isIssuerUnavailable(error: unknown): error is SigError {
 }
 
 /** Creates the two functions. */
-export function createRecheck(
-  { ask, sessions, graceMs, now }: RecheckOptions,
-) {
+export function createRecheck({ ask, sessions, graceMs, now }: RecheckOptions) {
   let quiet: { readonly untilMs: number; readonly error: SigError } | undefined;
 
   /**
@@ -139,10 +137,11 @@ export function createRecheck(
     require: readonly string[],
     wasMet: boolean,
   ): Promise<MatchedRelationship> {
-    const last = await ask(
-      subject,
-      { require, maxAgeMs: Infinity, refresh: false },
-    ).catch((cause) => {
+    const last = await ask(subject, {
+      require,
+      maxAgeMs: Infinity,
+      refresh: false,
+    }).catch((cause) => {
       if (!isSigError(cause)) throw cause;
       return undefined;
     });
@@ -209,28 +208,24 @@ function notEnded(cause: unknown): never {
  * Another process may have read less of the feed.
  */
 function isNews(
-  { sequence, relationship_id, type, not_after, roles }: MatchedRelationship,
+  found: MatchedRelationship,
   known: MatchedRelationship,
 ): boolean {
-  return sequence > known.sequence &&
-    (relationship_id !== known.relationship_id || type !== known.type ||
-      not_after !== known.not_after || roles.length !== known.roles.length ||
-      roles.some((role, i) => role !== known.roles[i]));
+  const textOf = (each: MatchedRelationship) =>
+    JSON.stringify({ ...each, sequence: 0 });
+  return found.sequence > known.sequence && textOf(found) !== textOf(known);
 }
 
 /** @throws {SigError} `fetch_timeout` after {@linkcode WAIT_MS}. */
 async function withinWait<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () =>
-      late.reject(
-        new SigError("fetch_timeout", {
-          action: "ask issuer",
-          reason: "it is too slow",
-        }),
-      ),
-    WAIT_MS,
-  );
+  const timer = setTimeout(() =>
+    late.reject(
+      new SigError("fetch_timeout", {
+        action: "ask issuer",
+        reason: "it is too slow",
+      }),
+    ), WAIT_MS);
   try {
     return await Promise.race([work, late.promise]);
   } finally {

@@ -137,15 +137,15 @@ export function addInteractionRoutes(
     const { interaction, client, boundTo } = opened;
     const { client_id, client_name } = client;
     // Without a subject, since any key of the person may answer.
-    const challenge = await createChallenge(
-      { audience: context.issuer, scopes: interaction.scope },
-      {
-        ...login.challenges,
-        boundTo,
-        client: c.get("budget").client || undefined,
-        require: [...new Set([...login.require, ...client.require])],
-      },
-    );
+    const challenge = await createChallenge({
+      audience: context.issuer,
+      scopes: interaction.scope,
+    }, {
+      ...login.challenges,
+      boundTo,
+      client: c.get("budget").client || undefined,
+      require: [...new Set([...login.require, ...client.require])],
+    });
     return sendJson(c, { client: { client_id, client_name }, challenge });
   });
   app.post(PATH, async (c) => {
@@ -198,30 +198,27 @@ async function accept(
   const { client_id, require } = client;
   let asked: IssuerAnswer | undefined;
   let person = "";
-  const login = await verifyLogin(
-    {
-      attestation,
-      // Another login may share the store; its attestations are not valid here.
-      audience: context.issuer,
-      // A proxy always gets all scopes, so the person can't decline some of
-      // them.
-      scopes: "redirect_uri" in interaction ? ["openid"] : scope,
+  const login = await verifyLogin({
+    attestation,
+    // Another login may share the store; its attestations are not valid here.
+    audience: context.issuer,
+    // A proxy always gets all scopes, so the person can't decline some of
+    // them.
+    scopes: "redirect_uri" in interaction ? ["openid"] : scope,
+  }, {
+    ...logins,
+    boundTo,
+    client: c.get("budget").client,
+    checkRelationship: async (subject) => {
+      asked = await ask(subject, { require, explains: true });
+      if (asked.relationship !== undefined) {
+        person = await asked.personOf();
+        const { subject: meant = subject } = interaction;
+        if (meant !== subject && meant !== person) throw anotherPerson();
+      }
+      return asked.answer;
     },
-    {
-      ...logins,
-      boundTo,
-      client: c.get("budget").client,
-      checkRelationship: async (subject) => {
-        asked = await ask(subject, { require, explains: true });
-        if (asked.relationship !== undefined) {
-          person = await asked.personOf();
-          const { subject: meant = subject } = interaction;
-          if (meant !== subject && meant !== person) throw anotherPerson();
-        }
-        return asked.answer;
-      },
-    },
-  );
+  });
   const { subject, scopes: granted } = login;
   // As a `sub` (OIDC Core §2).
   if (person.length > MAX_SUB_LENGTH || !/^[\x21-\x7e]+$/.test(person)) {

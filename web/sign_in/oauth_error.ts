@@ -35,14 +35,10 @@ export class OAuthError extends Error {
   readonly advice: string | undefined;
 
   /** @param message Printable ASCII without quote and backslash. */
-  constructor(
-    code: OAuthCode,
-    message: string,
-    { scheme, advice }: {
-      readonly scheme?: "Basic" | "Bearer" | undefined;
-      readonly advice?: string | undefined;
-    } = {},
-  ) {
+  constructor(code: OAuthCode, message: string, { scheme, advice }: {
+    readonly scheme?: "Basic" | "Bearer" | undefined;
+    readonly advice?: string | undefined;
+  } = {}) {
     super(message);
     this.code = code;
     this.scheme = scheme;

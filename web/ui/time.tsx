@@ -8,9 +8,7 @@ export function Time({ instant, isShort = false }: {
   /** Up to the minute, or only the day at midnight. */
   readonly isShort?: boolean;
 }) {
-  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(\.\d+)?Z$/.exec(
-    instant,
-  );
+  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(\.\d+)?Z$/.exec(instant);
   if (!parts) return <time>{visibleText(instant)}</time>;
   const [, day, minute, seconds] = parts;
   const isDay = minute === "00:00" && seconds === ":00";

@@ -96,10 +96,7 @@ export function Answer({ ledger, place, subject }: ViewProps & {
   );
 }
 
-function ask(
-  state: FeedState,
-  question: Question,
-): CheckResult | {
+function ask(state: FeedState, question: Question): CheckResult | {
   readonly error: string;
   readonly hint?: string | undefined;
 } {

@@ -63,12 +63,7 @@ export function Evidence({ bytes, issuers }: {
   const [kind, title, text] = verdictOf(shown);
   return (
     <section id="evidence" class="card" aria-live="polite">
-      <Alert
-        kind={kind}
-        title={title}
-        id="evidence-title"
-        autoFocus
-      >
+      <Alert kind={kind} title={title} id="evidence-title" autoFocus>
         <p>{text}</p>
       </Alert>
       {!("trust" in shown && shown.trust !== "file") && (

@@ -38,10 +38,11 @@ export function Explorer({ config: { issuers }, opened, place }: {
   const { object, id } = place;
   const changes = useMemo(() => feed && readChanges(feed.events), [feed]);
   const clock = readClock(place);
-  const ledger = useMemo(
-    () => feed && readLedger(feed, changes ?? [], clock),
-    [feed, clock.at, clock.asOf],
-  );
+  const ledger = useMemo(() => feed && readLedger(feed, changes ?? [], clock), [
+    feed,
+    clock.at,
+    clock.asOf,
+  ]);
   const did = feed?.report.issuer ?? known?.did;
   const name = did ? hostOf(did) : "Explore a feed";
   const main = useRef<HTMLDivElement>(null);

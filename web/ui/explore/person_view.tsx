@@ -31,10 +31,10 @@ export function PersonView({ ledger, place }: ViewProps) {
   const person = people.find((each) => each.root === root);
   const isTheirs = ({ verified: { event } }: Change) =>
     personOf(state, event.subject) === root;
-  const timeline = useMemo(
-    () => known.filter(isTheirs).reverse(),
-    [ledger, root],
-  );
+  const timeline = useMemo(() => known.filter(isTheirs).reverse(), [
+    ledger,
+    root,
+  ]);
   const isUnknown = person === undefined && !changes.some(isTheirs);
   if (isUnknown && !subject.startsWith("did:")) {
     return <NoSubject ledger={ledger} subject={subject} />;

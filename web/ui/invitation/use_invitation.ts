@@ -73,10 +73,7 @@ const NO_ED25519 = "This browser can’t verify Ed25519 signatures.";
 /**
  * Parses and verifies an invitation, and answers it when the person approves.
  */
-export function useInvitation(
-  { config, keys }: PageContext,
-  text: string,
-) {
+export function useInvitation({ config, keys }: PageContext, text: string) {
   const parsed = useMemo(() => parse(text), [text]);
   const [state, setState] = useState<InvitationState>(
     parsed instanceof SigError ? refused(parsed) : { at: "verifying" },

@@ -116,33 +116,31 @@ export function Passkeys({ keys, isOnlyExisting = false }: {
  * The buttons to approve and decline a request, or the alternative if no key
  * can be stored.
  */
-export function ApproveOrDecline(
-  {
-    keys,
-    createsKey,
-    asksFirst = false,
-    isBusy,
-    commandLine,
-    onApprove,
-    onDecline,
-    children,
-  }: {
-    readonly keys: Keys;
-    /** Whether approving creates a new key. */
-    readonly createsKey: boolean;
-    /**
-     * Whether the person may be known by a key on another device, so that a new
-     * key would be a second identity.
-     */
-    readonly asksFirst?: boolean;
-    readonly isBusy: boolean;
-    /** The alternative on the command line. */
-    readonly commandLine: ComponentChildren;
-    readonly onApprove: () => Promise<void>;
-    readonly onDecline: () => void;
-    readonly children?: ComponentChildren;
-  },
-) {
+export function ApproveOrDecline({
+  keys,
+  createsKey,
+  asksFirst = false,
+  isBusy,
+  commandLine,
+  onApprove,
+  onDecline,
+  children,
+}: {
+  readonly keys: Keys;
+  /** Whether approving creates a new key. */
+  readonly createsKey: boolean;
+  /**
+   * Whether the person may be known by a key on another device, so that a new
+   * key would be a second identity.
+   */
+  readonly asksFirst?: boolean;
+  readonly isBusy: boolean;
+  /** The alternative on the command line. */
+  readonly commandLine: ComponentChildren;
+  readonly onApprove: () => Promise<void>;
+  readonly onDecline: () => void;
+  readonly children?: ComponentChildren;
+}) {
   if (keys.missing !== undefined) {
     return (
       <>

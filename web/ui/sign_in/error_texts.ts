@@ -80,10 +80,7 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     "The site could not get your public key",
     "If you sign in with a did:web, check that its did.json is online and lists the key under authentication.",
   ),
-  rate_limited: open(
-    "Too many requests",
-    "Wait a moment, then try again.",
-  ),
+  rate_limited: open("Too many requests", "Wait a moment, then try again."),
   overloaded: open("The server is busy", "Wait a moment, then try again."),
   store_unavailable: open(
     "This site's storage does not answer",
