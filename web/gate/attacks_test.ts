@@ -109,8 +109,8 @@ Deno.test("attack: using a code at another host fails and consumes the code", as
   const bound = new URL(await codeFor(visitor, link.href));
   const code = bound.searchParams.get("code") ?? "";
   const elsewhere = `http://${OPS}/_sig/return?code=${code}&rd=http://${OPS}/`;
-  await assertRefused(visitor, elsewhere, "its code is invalid");
-  await assertRefused(visitor, bound.href, "its code is invalid");
+  await assertRefused(visitor, elsewhere, "the code is invalid");
+  await assertRefused(visitor, bound.href, "the code is invalid");
   assertEquals((await visitor.ask(OPS)).status, 401);
 });
 
@@ -152,7 +152,7 @@ Deno.test("attack: a link with the attacker's code does not log a victim in as t
   // A code that is bound to the attacker's browser.
   const again = await theirs.login.follow(theirs.gate(PAGE));
   const bound = await codeFor(theirs, again.href);
-  await assertRefused(stranger, bound, "another browser began it");
+  await assertRefused(stranger, bound, "another browser started this login");
   assertEquals((await stranger.ask(WIKI)).status, 401);
   // A victim who is logged in keeps their own identity.
   const third = await theirs.login.follow(theirs.gate(PAGE));
@@ -263,11 +263,11 @@ Deno.test("attack: a code expires after 60 seconds and with its session", async 
     );
   const [bound, other] = [await newCode(), await newCode()];
   provider.skewMs = 61_000;
-  await assertRefused(visitor, bound, "its code is invalid");
+  await assertRefused(visitor, bound, "the code is invalid");
   provider.skewMs = 0;
   await provider.demo.revoke(relationship);
   await provider.web.provider!.watch();
-  await assertRefused(visitor, other, "its session has ended");
+  await assertRefused(visitor, other, "the session has ended");
 });
 
 Deno.test("attack: a person's codes displace that person's own, not those of colleagues", async () => {

@@ -147,7 +147,7 @@ async function continueLogin(
     );
   }
   const admitted = await context.sessions.issueHostCookie(sid, host.clientId);
-  if (admitted === undefined) throw invalidRequest("its session has ended");
+  if (admitted === undefined) throw invalidRequest("the session has ended");
   const { cookie, session } = admitted;
   const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);
   return sendTo(address.href, [host.cookie.set(cookie, seconds)]);

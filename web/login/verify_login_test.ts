@@ -149,7 +149,7 @@ Deno.test("the store is not queried for texts that can't be an id", async () => 
     await expectSigError(
       () => login.verify(attestation),
       "challenge_not_found",
-      "its challenge is not known",
+      "its challenge is unknown",
     );
   }
   assertEquals(asked, ["A".repeat(32)]);

@@ -122,7 +122,7 @@ const CHALLENGE: readonly Misuse[] = [
     name: `an unknown challenge ${jti.slice(0, 20)}`,
     claims: { jti },
     code: "challenge_not_found",
-    says: "its challenge is not known",
+    says: "its challenge is unknown",
   })),
   {
     name: "another challenge's id",
