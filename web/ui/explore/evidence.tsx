@@ -60,7 +60,7 @@ export function Evidence({ bytes, issuers }: {
     return () => void (isCurrent = false);
   }, [bytes, vkey]);
   if (shown === undefined) return <p class="quiet">Verifying the evidence…</p>;
-  const [kind, title, text] = verdictOf(shown);
+  const { kind, title, text } = verdictOf(shown);
   return (
     <section id="evidence" class="card" aria-live="polite">
       <Alert kind={kind} title={title} id="evidence-title" autoFocus>
@@ -116,32 +116,36 @@ async function keysInside(bytes: Uint8Array) {
   );
 }
 
-/** The kind, the title and the text of the verdict. */
-function verdictOf(shown: Shown): readonly [Kind, string, ComponentChildren] {
+/** What the verdict says. */
+function verdictOf(shown: Shown): {
+  readonly kind: Kind;
+  readonly title: string;
+  readonly text: ComponentChildren;
+} {
   if ("fault" in shown) {
-    return ["danger", "Not proven", visibleText(shown.fault)];
+    const text = visibleText(shown.fault);
+    return { kind: "danger", title: "Not proven", text };
   }
-  if ("why" in shown) return ["warning", "No verdict", visibleText(shown.why)];
+  if ("why" in shown) {
+    const text = visibleText(shown.why);
+    return { kind: "warning", title: "No verdict", text };
+  }
   if (shown.trust === "file") {
-    return [
-      "warning",
-      "Consistent, not proven",
-      "The key came with the file, and anyone can make a key. Enter the issuer’s key as you know it from elsewhere.",
-    ];
+    const text =
+      "The key came with the file, and anyone can make a key. Enter the issuer’s key as you know it from elsewhere.";
+    return { kind: "warning", title: "Consistent, not proven", text };
   }
   const { signed_at } = shown.verified;
-  const when = signed_at === null ? "at some time" : (
+  const text = (
     <>
-      at <Time instant={signed_at} />
+      The issuer signed this {signed_at === null ? "at some time" : (
+        <>
+          at <Time instant={signed_at} />
+        </>
+      )}. It does not show that nothing came later.
     </>
   );
-  return [
-    "success",
-    "Proven",
-    <>
-      The issuer signed this {when}. It does not show that nothing came later.
-    </>,
-  ];
+  return { kind: "success", title: "Proven", text };
 }
 
 function KeyForm({ onKey }: { readonly onKey: (vkey: string) => void }) {
@@ -192,10 +196,12 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
       <Link title="Question">
         <p>
           Does <Did did={question.subject} /> meet{" "}
-          {question.require.map((each) => [
-            <code>{visibleText(each)}</code>,
-            " ",
-          ])}
+          {question.require.map((each) => (
+            <>
+              <code>{visibleText(each)}</code>
+              {" "}
+            </>
+          ))}
           of <strong>{hostOf(issuer)}</strong> at{" "}
           <Time instant={question.at} />?
         </p>

@@ -154,9 +154,12 @@ function PersonRow({ ledger, person }: { ledger: Ledger; person: Person }) {
       <span class="row-end">
         {instant && (
           <span class="quiet">
-            {day
-              ? `through ${day}`
-              : [word, <Time instant={instant} isShort />]}
+            {day ? `through ${day}` : (
+              <>
+                {word}
+                <Time instant={instant} isShort />
+              </>
+            )}
           </span>
         )} <StatusBadge status={status} />
       </span>
