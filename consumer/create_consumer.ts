@@ -156,14 +156,11 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     watch(text, asked = {}) {
       const { location, did, isListed } = issuers.find(text);
       if (!isListed) {
-        throw new SigError(
-          "issuer_not_allowed",
-          {
-            action: "watch",
-            reason: "only issuers of the list are watched",
-            context: { issuer: did },
-          },
-        );
+        throw new SigError("issuer_not_allowed", {
+          action: "watch",
+          reason: "only issuers of the list are watched",
+          context: { issuer: did },
+        });
       }
       return watchIssuer(location, { ...options, now, ...asked });
     },

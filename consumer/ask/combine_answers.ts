@@ -70,13 +70,10 @@ export async function combineAnswers(
   asked: readonly AskedIssuer[],
 ): Promise<AnyAnswer> {
   if (asked.length === 0 || asked.length > MAX_ISSUERS) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "answer",
-        reason: `1 to ${MAX_ISSUERS} issuers can be asked, not ${asked.length}`,
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: "answer",
+      reason: `1 to ${MAX_ISSUERS} issuers can be asked, not ${asked.length}`,
+    });
   }
   const isAllowed = Promise.withResolvers<void>();
   const errors = new Map<number, unknown>();
@@ -106,30 +103,24 @@ export async function combineAnswers(
   if (!isSigError(error)) throw error;
   const { code, context, reason } = error;
   const { issuer } = asked[first]!;
-  throw new SigError(
-    code,
-    {
-      action: "answer",
-      reason: `none of ${asked.length} issuers allows, and ${issuer} could ` +
-        `not answer: ${reason}`,
-      context: {
-        ...context,
-        issuer,
-        answers: answers as unknown as JsonValue,
-      },
-      cause: error,
+  throw new SigError(code, {
+    action: "answer",
+    reason: `none of ${asked.length} issuers allows, and ${issuer} could ` +
+      `not answer: ${reason}`,
+    context: {
+      ...context,
+      issuer,
+      answers: answers as unknown as JsonValue,
     },
-  );
+    cause: error,
+  });
 }
 
 function tooLate(issuer: string): SigError {
-  return new SigError(
-    "fetch_timeout",
-    {
-      action: "answer",
-      reason:
-        `another issuer allowed, and this one had not answered ${PATIENCE_MS} ms later`,
-      context: { issuer },
-    },
-  );
+  return new SigError("fetch_timeout", {
+    action: "answer",
+    reason:
+      `another issuer allowed, and this one had not answered ${PATIENCE_MS} ms later`,
+    context: { issuer },
+  });
 }

@@ -139,44 +139,32 @@ export function readBounds(
   own: Pick<Bounds, "maxAgeMs" | "graceMs">,
 ): Bounds {
   if (graceMs !== undefined && !(graceMs >= 0)) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "answer",
-        reason: "graceMs must be a number, 0 or more",
-        context: { pointer: "/graceMs" },
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: "answer",
+      reason: "graceMs must be a number, 0 or more",
+      context: { pointer: "/graceMs" },
+    });
   }
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "answer",
-        reason: "signal must be an AbortSignal",
-        context: { pointer: "/signal" },
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: "answer",
+      reason: "signal must be an AbortSignal",
+      context: { pointer: "/signal" },
+    });
   }
   if (maxAgeMs !== undefined && !(maxAgeMs >= 0)) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "answer",
-        reason: "max_age_seconds must be a number, 0 or more",
-        context: { pointer: "/max_age_seconds" },
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: "answer",
+      reason: "max_age_seconds must be a number, 0 or more",
+      context: { pointer: "/max_age_seconds" },
+    });
   }
   if (!(Number.isSafeInteger(minSequence) && minSequence >= 0)) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "answer",
-        reason: "min_sequence must be an integer from 0 to 2^53-1",
-        context: { pointer: "/min_sequence" },
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: "answer",
+      reason: "min_sequence must be an integer from 0 to 2^53-1",
+      context: { pointer: "/min_sequence" },
+    });
   }
   const oldest = Math.min(maxAgeMs ?? Infinity, own.maxAgeMs);
   return {
@@ -215,18 +203,15 @@ export function requireReached(
   minSequence: number,
 ): void {
   if (last >= minSequence) return;
-  throw new SigError(
-    "consistency_unavailable",
-    {
-      action: "answer",
-      reason: `the feed ends at sequence ${last}, before ${minSequence}`,
-      context: {
-        sequence: minSequence,
-        last_sequence: last,
-        hint: "Ask again when the issuer has published that event.",
-      },
+  throw new SigError("consistency_unavailable", {
+    action: "answer",
+    reason: `the feed ends at sequence ${last}, before ${minSequence}`,
+    context: {
+      sequence: minSequence,
+      last_sequence: last,
+      hint: "Ask again when the issuer has published that event.",
     },
-  );
+  });
 }
 
 /**

@@ -52,13 +52,10 @@ export async function cosignCheckpoint(
   { key, name, ...options }: CosignOptions,
 ): Promise<Cosignature> {
   if (!/^[^\s+]+$/u.test(name)) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "cosign",
-        reason: "a key's name has no white space and no plus sign",
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: "cosign",
+      reason: "a key's name has no white space and no plus sign",
+    });
   }
   let confirmed = "";
   let size = 0;

@@ -231,14 +231,11 @@ function endOf({ end, depth, path }: Walk, subject: string) {
       const other = { key: encodeHex(end.key), lines_sha256: NO_DIGEST };
       return { path, lines: [], other };
     }
-    throw new SigError(
-      "document_too_large",
-      {
-        action: "make evidence",
-        reason: `the subject has over ${MAX_SUBJECT_BYTES} bytes of lines`,
-        context: { limit: MAX_SUBJECT_BYTES },
-      },
-    );
+    throw new SigError("document_too_large", {
+      action: "make evidence",
+      reason: `the subject has over ${MAX_SUBJECT_BYTES} bytes of lines`,
+      context: { limit: MAX_SUBJECT_BYTES },
+    });
   }
   const leaves = end.subjects.map((each) => leafOf(each));
   const whole = [...pathAmong(leaves, key, depth), ...path];

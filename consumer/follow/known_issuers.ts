@@ -161,14 +161,11 @@ export class KnownIssuers {
       const { origin } = new URL(name.metadataRef);
       throw wrongUrl(text, FOREIGN, origin + WELL_KNOWN_PATHS.metadata);
     }
-    throw new SigError(
-      "issuer_not_allowed",
-      {
-        action: `ask issuer ${quote(text)}`,
-        reason: "it is not on the list",
-        context: { issuer: text.slice(0, 200) },
-      },
-    );
+    throw new SigError("issuer_not_allowed", {
+      action: `ask issuer ${quote(text)}`,
+      reason: "it is not on the list",
+      context: { issuer: text.slice(0, 200) },
+    });
   }
 
   get unlisted(): number {
@@ -223,15 +220,12 @@ const FOREIGN = "an unlisted issuer is read only at its host's own sig.json";
 const CONFLICTING = "the same issuer is already read at another URL";
 
 function wrongUrl(text: string, why: string, right: string): SigError {
-  return new SigError(
-    "invalid_identifier",
-    {
-      action: `ask issuer ${quote(text)}`,
-      reason: why,
-      context: {
-        identifier: text.slice(0, 200),
-        hint: `Ask for ${right.slice(0, 300)}`,
-      },
+  return new SigError("invalid_identifier", {
+    action: `ask issuer ${quote(text)}`,
+    reason: why,
+    context: {
+      identifier: text.slice(0, 200),
+      hint: `Ask for ${right.slice(0, 300)}`,
     },
-  );
+  });
 }

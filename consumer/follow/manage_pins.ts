@@ -303,21 +303,18 @@ function notConfirmed(
     : recorded === null
     ? "the history that is served now was not recorded before"
     : "the history that is served now differs from the recorded incident";
-  return new SigError(
-    "confirmation_required",
-    {
-      action: "accept history",
-      reason: why,
-      context: {
-        reason: error?.code ?? "feed_rewritten",
-        served_sha256: sha256,
-        served_sequence: sequence,
-        ...(recorded === null ? {} : { recorded_sha256: recorded }),
-        hint:
-          `Ask the issuer. If this history is right, repeat with --expect ${sha256}`,
-      },
+  return new SigError("confirmation_required", {
+    action: "accept history",
+    reason: why,
+    context: {
+      reason: error?.code ?? "feed_rewritten",
+      served_sha256: sha256,
+      served_sequence: sequence,
+      ...(recorded === null ? {} : { recorded_sha256: recorded }),
+      hint:
+        `Ask the issuer. If this history is right, repeat with --expect ${sha256}`,
     },
-  );
+  });
 }
 
 function pinRecordOf(pin: KnownPin): PinRecord {
@@ -343,15 +340,12 @@ function pinRecordOf(pin: KnownPin): PinRecord {
 }
 
 function notRemembered(issuer: string): SigError {
-  return new SigError(
-    "not_found",
-    {
-      action: "find a pin",
-      reason: `${quote(issuer)} is not remembered`,
-      context: {
-        issuer: issuer.slice(0, 200),
-        hint: "See: sig pin list",
-      },
+  return new SigError("not_found", {
+    action: "find a pin",
+    reason: `${quote(issuer)} is not remembered`,
+    context: {
+      issuer: issuer.slice(0, 200),
+      hint: "See: sig pin list",
     },
-  );
+  });
 }

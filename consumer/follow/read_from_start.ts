@@ -27,6 +27,12 @@ export async function readFromStart(
   try {
     // The bytes of a copy are not compared with the server's.
     const comparedBefore = mirror?.usedCopy && pin?.feed?.compared_at;
+    const tree = proofs.newTree(pin);
+    // The state tree takes a third of the time. It is for comparisons.
+    const isRemembered = (pin?.proof ?? null) !== null;
+    if (comparedBefore && isRemembered && !options.checkpointPolicy) {
+      tree?.endState();
+    }
     const verification = new FeedVerification({
       issuer: loaded.issuer,
       publicOnly: loaded.metadata.public_only,
@@ -35,7 +41,7 @@ export async function readFromStart(
       unmatchedRevoke: options.unmatchedRevoke,
       keepOnly: options.keepOnly,
       recovery: loaded.recovery,
-      tree: proofs.newTree(pin),
+      tree,
     });
     return await readToEnd(reading, {
       verification,

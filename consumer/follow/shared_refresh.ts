@@ -123,17 +123,14 @@ export class SharedRefresh<T> {
 }
 
 function tooManyWait(maxWaitMs: number): SigError {
-  return new SigError(
-    "overloaded",
-    {
-      action: "ask issuer",
-      reason: "too many questions wait for its answer already",
-      context: {
-        retry_after_seconds: Math.max(1, Math.ceil(maxWaitMs / 1000)),
-        hint: "Ask again later; questions about other issuers need not wait.",
-      },
+  return new SigError("overloaded", {
+    action: "ask issuer",
+    reason: "too many questions wait for its answer already",
+    context: {
+      retry_after_seconds: Math.max(1, Math.ceil(maxWaitMs / 1000)),
+      hint: "Ask again later; questions about other issuers need not wait.",
     },
-  );
+  });
 }
 
 /**
@@ -151,16 +148,13 @@ export async function waitAtMost<T>(
     return await withDeadline(limitMs, work);
   } catch (error) {
     if (!(error instanceof DeadlineOver)) throw error;
-    throw new SigError(
-      "fetch_timeout",
-      {
-        action: "ask issuer",
-        reason: `there was no answer within ${limitMs} ms`,
-        context: {
-          limit_ms: limitMs,
-          hint: "Ask again: the refresh continues, and its result is kept.",
-        },
+    throw new SigError("fetch_timeout", {
+      action: "ask issuer",
+      reason: `there was no answer within ${limitMs} ms`,
+      context: {
+        limit_ms: limitMs,
+        hint: "Ask again: the refresh continues, and its result is kept.",
       },
-    );
+    });
   }
 }

@@ -192,28 +192,22 @@ async function isStoppedWithin(
 }
 
 function cursorExists(name: string, sequence: number): SigError {
-  return new SigError(
-    "invalid_request",
-    {
-      action: "watch from a sequence",
-      reason: `the cursor ${name} is at event ${sequence}`,
-      context: {
-        flag: "--from",
-        hint: "Omit --from, or use another --cursor.",
-      },
+  return new SigError("invalid_request", {
+    action: "watch from a sequence",
+    reason: `the cursor ${name} is at event ${sequence}`,
+    context: {
+      flag: "--from",
+      hint: "Omit --from, or use another --cursor.",
     },
-  );
+  });
 }
 
 function beyondFeed(from: number, last: number): SigError {
-  return new SigError(
-    "invalid_request",
-    {
-      action: `watch from sequence ${from}`,
-      reason: `the next event of the feed is ${last + 1}`,
-      context: { flag: "--from", last_sequence: last },
-    },
-  );
+  return new SigError("invalid_request", {
+    action: `watch from sequence ${from}`,
+    reason: `the next event of the feed is ${last + 1}`,
+    context: { flag: "--from", last_sequence: last },
+  });
 }
 
 interface Found {
@@ -331,32 +325,26 @@ function requireSame(
   { last, lastEventId, events }: Read,
 ): void {
   if (last < sequence) {
-    throw new SigError(
-      "feed_rolled_back",
-      {
-        action: "watch",
-        reason:
-          `the feed ends at sequence ${last}, and event ${sequence} was seen`,
-        context: {
-          seen_sequence: sequence,
-          fetched_sequence: last,
-          hint: START_OVER,
-        },
+    throw new SigError("feed_rolled_back", {
+      action: "watch",
+      reason:
+        `the feed ends at sequence ${last}, and event ${sequence} was seen`,
+      context: {
+        seen_sequence: sequence,
+        fetched_sequence: last,
+        hint: START_OVER,
       },
-    );
+    });
   }
   const found = sequence === last
     ? lastEventId
     : events.get(sequence)?.event.event_id ?? event_id;
   if (event_id === null || found === event_id) return;
-  throw new SigError(
-    "feed_rewritten",
-    {
-      action: "watch",
-      reason: `event ${sequence} differs from the event that was seen`,
-      context: { sequence, hint: START_OVER },
-    },
-  );
+  throw new SigError("feed_rewritten", {
+    action: "watch",
+    reason: `event ${sequence} differs from the event that was seen`,
+    context: { sequence, hint: START_OVER },
+  });
 }
 
 /** Requires that no accepted history has changed events before the cursor. */
@@ -372,13 +360,10 @@ function requireSameHistory(
   const since = rewrittenFrom.slice(Math.max(0, seen.rewrites - dropped));
   const isKnown = seen.rewrites >= dropped;
   if (isKnown && since.every((first) => first > sequence)) return;
-  throw new SigError(
-    "feed_rewritten",
-    {
-      action: "watch",
-      reason:
-        `events up to ${sequence} were seen, and a history that changes them was accepted since`,
-      context: { sequence, hint: START_OVER },
-    },
-  );
+  throw new SigError("feed_rewritten", {
+    action: "watch",
+    reason:
+      `events up to ${sequence} were seen, and a history that changes them was accepted since`,
+    context: { sequence, hint: START_OVER },
+  });
 }

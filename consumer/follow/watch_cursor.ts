@@ -58,15 +58,12 @@ export async function openCursor(
   now: () => Date,
 ): Promise<WatchCursor> {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "watch",
-        reason:
-          "a cursor's name is 1 to 64 letters, digits, dots, hyphens and underscores",
-        context: { flag: "--cursor" },
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: "watch",
+      reason:
+        "a cursor's name is 1 to 64 letters, digits, dots, hyphens and underscores",
+      context: { flag: "--cursor" },
+    });
   }
   const id = `${name}:${await sha256Hex(place)}`;
   const stored = await store?.get(CURSORS, id, now());

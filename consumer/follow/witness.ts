@@ -116,13 +116,10 @@ async function readLine(
     each.name === key.name && sameBytes(each.bytes.subarray(0, 4), id)
   );
   if (line === undefined) {
-    throw new SigError(
-      "invalid_checkpoint",
-      {
-        action: "get cosignature",
-        reason: `the answer has no signature by ${quote(key.name)}`,
-      },
-    );
+    throw new SigError("invalid_checkpoint", {
+      action: "get cosignature",
+      reason: `the answer has no signature by ${quote(key.name)}`,
+    });
   }
   await verifyNote({ text, signatures: [line] }, [key]);
   return formatSignature(line);
@@ -130,40 +127,29 @@ async function readLine(
 
 function refused(url: string, status: number): SigError {
   const why = REFUSALS[status];
-  return new SigError(
-    "fetch_status",
-    {
-      action: "get cosignature",
-      reason: `${
-        quote(url)
-      } answered with status ${status}${(why === undefined ? "" : `: ${why}`)}`,
-      context: { status },
-    },
-  );
+  return new SigError("fetch_status", {
+    action: "get cosignature",
+    reason: `${
+      quote(url)
+    } answered with status ${status}${(why === undefined ? "" : `: ${why}`)}`,
+    context: { status },
+  });
 }
 
 function hasMore(url: string, known: number, size: number): SigError {
-  return new SigError(
-    "feed_rolled_back",
-    {
-      action: "get cosignature",
-      reason: `${
-        quote(url)
-      } has cosigned ${known} events, and the checkpoint has ${size}`,
-      context: { known_sequence: known },
-    },
-  );
+  return new SigError("feed_rolled_back", {
+    action: "get cosignature",
+    reason: `${
+      quote(url)
+    } has cosigned ${known} events, and the checkpoint has ${size}`,
+    context: { known_sequence: known },
+  });
 }
 
 function hasOthers(url: string, size: number): SigError {
-  return new SigError(
-    "feed_rewritten",
-    {
-      action: "get cosignature",
-      reason: `the ${size} events that ${
-        quote(url)
-      } has cosigned are different`,
-      context: { known_sequence: size },
-    },
-  );
+  return new SigError("feed_rewritten", {
+    action: "get cosignature",
+    reason: `the ${size} events that ${quote(url)} has cosigned are different`,
+    context: { known_sequence: size },
+  });
 }

@@ -51,13 +51,10 @@ async function open(
   if (/^(?:rediss?|kv):/.test(text)) return await openStore(text, options);
   // The text is not shown: a mistyped URL may contain a password.
   if (text === "" || /:\/\/|^rediss?\/\//i.test(text)) {
-    throw new SigError(
-      "invalid_request",
-      {
-        action: "open pin store",
-        reason: "it must be a file, kv:PATH, redis://HOST or rediss://HOST",
-      },
-    );
+    throw new SigError("invalid_request", {
+      action: "open pin store",
+      reason: "it must be a file, kv:PATH, redis://HOST or rediss://HOST",
+    });
   }
   const shown = new ShownPlace(text, options);
   const file = SqliteFile.open(text, {
