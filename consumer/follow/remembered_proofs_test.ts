@@ -402,9 +402,11 @@ for (const seen of ["a faulty tail", "a key that nobody introduced"]) {
     };
     documents.set(path, served);
     await expectSigError(ask, "fetch_status", "503");
-    // Nor later.
+    // Nor later. An urgent question waits for the end of its attempt.
     ms += 60_000;
-    await expectSigError(ask, "fetch_status", "503");
+    const urgent = { ...QUESTION, maxAgeMs: 0, graceMs: 600_000 };
+    const later = () => consumer.check(did, urgent);
+    await expectSigError(later, "fetch_status", "503");
     for (const [path, served] of before) documents.set(path, served);
     ms += 60_000;
     // Is not delayed by the failures before.
