@@ -1,7 +1,6 @@
 /** Appends events: one write, all or nothing (docs/protocol.md §11). @module */
 
 import {
-  EVENT_TYP,
   formatInstant,
   instantOf,
   SigError,
@@ -73,11 +72,6 @@ interface AppendContext
   readonly ids: FeedIds;
 }
 
-/**
- * Maximum number of concurrent signatures. The platform's threads sign while
- * further drafts are checked, which halves the time of a large batch.
- */
-const MAX_SIGNING = 64;
 const PROGRESS_EVERY = 1_000;
 const LF = Uint8Array.of(0x0a);
 const encoder = new TextEncoder();
@@ -116,8 +110,6 @@ export async function appendDrafts(
   } catch (error) {
     index.rollBack(start);
     throw error;
-  } finally {
-    await batch.settle();
   }
 }
 
@@ -159,16 +151,12 @@ class Batch {
   readonly #context: AppendContext;
   readonly #events = new Map<string, SigEvent>();
   readonly #lines: Uint8Array[] = [];
-  /** Bytes of each line signed by this key, without its payload. */
-  readonly #envelopeBytes: number;
-  #signing: Promise<void>[] = [];
 
   constructor(feed: OpenFeed, index: EventIndex, context: AppendContext) {
     this.#feed = feed;
     this.#index = index;
     this.#start = index.head!;
     this.#context = context;
-    this.#envelopeBytes = envelopeBytes(context.key.kid);
   }
 
   async add(draft: DraftMembers): Promise<AppendedEvent> {
@@ -180,33 +168,19 @@ class Batch {
       throw idInUse(draft, earlier);
     }
     this.#requireFewEvents();
-    const { event, warnings, payloadBytes } = await this.#complete(draft);
-    const line = this.#makeLine(payloadBytes);
+    const { event, warnings } = await this.#complete(draft);
+    const envelope = await signEvent(event, this.#context.key);
+    const line = encoder.encode(JSON.stringify(envelope));
+    this.#requireRoom(line.length);
     this.#index.add(event, line);
     this.#events.set(event.event_id, event);
     this.#lines.push(line, LF);
-    const signing = this.#sign(event, line);
-    // `#signed` awaits it; the empty handler avoids an unhandled rejection.
-    signing.catch(() => {});
-    this.#signing.push(signing);
-    if (this.#signing.length >= MAX_SIGNING) await this.#signed();
     return result(event, warnings);
   }
 
   async write(): Promise<void> {
-    await this.#signed();
     if (this.#lines.length === 0) return;
     await this.#feed.append(joinBytes(this.#lines));
-  }
-
-  /** Waits for all signatures, whether they succeed or fail. */
-  async settle(): Promise<void> {
-    await Promise.allSettled(this.#signing);
-  }
-
-  async #signed(): Promise<void> {
-    await Promise.all(this.#signing);
-    this.#signing = [];
   }
 
   /** Returns the event that already has the draft's `event_id`. */
@@ -263,31 +237,17 @@ class Batch {
     return requireWritable(event, this.#index, { ...context, amend });
   }
 
-  /** Allocates the line: the signature's length is known before signing. */
-  #makeLine(payloadBytes: number): Uint8Array {
+  /** Refuses a line that is too long, or for which the feed has no room. */
+  #requireRoom(bytes: number): void {
     const { maxFeedBytes, maxLineBytes } = this.#context.limits;
-    const line = new Uint8Array(
-      this.#envelopeBytes + base64UrlLength(payloadBytes),
-    );
-    if (line.length > maxLineBytes) {
+    if (bytes > maxLineBytes) {
       const why =
-        `the event's line has ${line.length} bytes (at most ${maxLineBytes})`;
+        `the event's line has ${bytes} bytes (at most ${maxLineBytes})`;
       throw refused("line_too_long", why, { limit: maxLineBytes });
     }
-    if (this.#index.head!.bytes + line.length < maxFeedBytes) return line;
+    if (this.#index.head!.bytes + bytes < maxFeedBytes) return;
     const why = `the feed would have more than ${maxFeedBytes} bytes`;
     throw refused("feed_too_large", why, { limit: maxFeedBytes });
-  }
-
-  /** Fills the line, which the index's head may already reference. */
-  async #sign(event: SigEvent, line: Uint8Array): Promise<void> {
-    const envelope = await signEvent(event, this.#context.key);
-    const text = JSON.stringify(envelope);
-    // The text is ASCII, so its length equals the number of bytes.
-    if (text.length !== line.length) {
-      throw new TypeError("Cannot append: the key makes no Ed25519 signatures");
-    }
-    encoder.encodeInto(text, line);
   }
 
   /** A feed that readers refuse for its size can't be repaired. */
@@ -334,20 +294,4 @@ function requireRevocable(
     pointer,
     hint: "Amend the revocation to correct its reason or time.",
   });
-}
-
-const SIGNATURE_BYTES = 64;
-const FRAME = JSON.stringify({ protected: "", payload: "", signature: "" });
-
-/** Returns the bytes of an envelope of `signEvent` without payload and LF. */
-function envelopeBytes(kid: string): number {
-  const header = { alg: "EdDSA", kid, typ: EVENT_TYP };
-  return FRAME.length +
-    base64UrlLength(new TextEncoder().encode(JSON.stringify(header)).length) +
-    base64UrlLength(SIGNATURE_BYTES);
-}
-
-/** Returns the length of unpadded base64url for this number of bytes. */
-function base64UrlLength(bytes: number): number {
-  return Math.ceil(bytes * 4 / 3);
 }

@@ -32,7 +32,6 @@ export interface WritableEvent {
   readonly event: SigEvent;
   /** Warnings that readers will report. */
   readonly warnings: readonly Warning[];
-  readonly payloadBytes: number;
 }
 
 const encoder = new TextEncoder();
@@ -64,9 +63,7 @@ export function requireWritable(
     : warnings.filter(({ code }) => !(amend && code === "revoked_again"));
   const issues = refusedWarnings.map(toIssue);
   const [first] = issues;
-  if (first === undefined) {
-    return { event: written, warnings, payloadBytes: payload.length };
-  }
+  if (first === undefined) return { event: written, warnings };
   const why = issues.map(({ detail }) => detail).join("; ");
   throw refused("invalid_field", why, {
     pointer: first.pointer,
