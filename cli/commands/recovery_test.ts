@@ -190,6 +190,35 @@ test("a used recovery key completes its statement, and signs no other one", asyn
   assertEquals(await of.snapshot(), before);
 });
 
+test("a repeated recovery completes the kid that it added, also a number", async (of) => {
+  await of.ok(CREATE);
+  await of.ok("rotate-key --dir $D/acme --kid orgsign-2");
+  const recover = `${RECOVER} --lost orgsign-1 --kid 7`;
+  await of.says(recover, { out: "New events are signed with 7" });
+  const done = await of.snapshot();
+  await of.says(recover, { out: "New events are signed with 7" });
+  // As after a kill between sig.json and jwks.json.
+  for (const name of ["jwks", "did"]) {
+    await of.edit(`acme/.well-known/${name}.json`, (document) => {
+      const remove = (list: { id?: string; kid?: string }[]) =>
+        list.filter((each) =>
+          each.kid !== "7" && !`${each.id ?? each}`.endsWith("#7")
+        );
+      if (document.keys) document.keys = remove(document.keys);
+      else {
+        document.verificationMethod = remove(document.verificationMethod);
+        document.assertionMethod = remove(document.assertionMethod);
+      }
+    });
+  }
+  await of.says(recover, { out: "New events are signed with 7" });
+  const jwks = of.path("acme/.well-known/jwks.json");
+  assertEquals(
+    JSON.parse(await Deno.readTextFile(jwks)),
+    JSON.parse(done.get(jwks)!),
+  );
+});
+
 test("no command makes a recovery key or a key that ended a signing key", async (of) => {
   await of.copy("keys/acme.example/orgsign-1.jwk", "stolen.jwk");
   await of.ok("recovery create --dir $D/acme --out $D/recovery-1.jwk");

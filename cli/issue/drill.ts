@@ -246,25 +246,13 @@ function withoutRecovery(files: Files): Files {
   return new Map([...files, [path, bytes]]);
 }
 
-/** Serves a file with ranges, as any web server does. */
+/** Serves a whole file: ranges are optional. */
 function serve(files: Files, request: Request): Response {
   const { pathname } = new URL(request.url);
   const bytes = files.get(decodeURIComponent(pathname));
   if (bytes === undefined) return new Response(null, { status: 404 });
   const headers = { "content-type": mediaTypeOf(pathname) };
-  const [, from] = /^bytes=(\d+)-$/.exec(request.headers.get("range") ?? "") ??
-    [];
-  const body = new Uint8Array(bytes);
-  if (from === undefined) return new Response(body, { headers });
-  const first = Number(from);
-  const { length } = body;
-  const range = first < length
-    ? `bytes ${first}-${length - 1}/${length}`
-    : `bytes */${length}`;
-  return new Response(first < length ? body.subarray(first) : null, {
-    status: first < length ? 206 : 416,
-    headers: { ...headers, "content-range": range },
-  });
+  return new Response(new Uint8Array(bytes), { headers });
 }
 
 function mediaTypeOf(path: string): string {

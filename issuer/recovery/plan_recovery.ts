@@ -23,6 +23,7 @@ import { leafHash, sha256, TreeHasher } from "@sig/jose/proofs";
 import {
   commitmentTo,
   type EndedKey,
+  endKeysOf,
   MAX_STATEMENTS,
   type Recovery,
   type StatementClaims,
@@ -30,7 +31,11 @@ import {
 import type { EventDraft } from "../append/draft.ts";
 import { verifyEvent } from "../append/verify_feed.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
-import { authorizedKeys } from "../documents/signing_key.ts";
+import {
+  authorizedKeys,
+  isAuthorized,
+  kidsNewestFirst,
+} from "../documents/signing_key.ts";
 import { kidExists, requireKid } from "../keys/key_store.ts";
 
 /** What the operator wants to recover from. */
@@ -92,6 +97,12 @@ function refused(why: string, hint = "Nothing was changed."): SigError {
   });
 }
 
+/** Creates the error of a recovery key that can't be used. */
+function refusedKey(reason: string): SigError {
+  const context = { hint: "Nothing was changed. Name another file." };
+  return new SigError("invalid_key", { action: "recover", reason, context });
+}
+
 /**
  * Plans a recovery. If the recovery key has signed the last statement, that
  * statement is used: an earlier call was interrupted.
@@ -127,11 +138,7 @@ export async function planRecovery(
   const last = recovery.statements.at(-1);
   const isPublished = last?.key === x;
   if (!isPublished && commitmentTo(x) !== recovery.next) {
-    throw new SigError("invalid_key", {
-      action: "recover",
-      reason: "the recovery key does not fit the published commitment",
-      context: { hint: "Nothing was changed." },
-    });
+    throw refusedKey("the recovery key does not fit the published commitment");
   }
   const claims: StatementClaims = isPublished ? last : {
     iss: documents.issuer,
@@ -145,7 +152,7 @@ export async function planRecovery(
     root: encodeBase64Url(tree.root()),
   };
   const kid = isPublished
-    ? Object.keys(last.keys).at(-1)!
+    ? addedKid(documents, last)
     : request.kid ?? nextKid(documents);
   const ended = isPublished
     ? [...recovery.ended.values()]
@@ -157,17 +164,15 @@ export async function planRecovery(
       throw kidExists(kid, "a key of this kid is published already");
     }
   }
-  const ends = new Map<string, number>();
-  for (const each of [...recovery.ended.values(), ...ended]) {
-    ends.set(
-      each.x,
-      Math.min(each.last_sequence, ends.get(each.x) ?? Infinity),
-    );
-  }
-  const isVoid = ({ event, kid }: SignedEvent) => {
-    const x = documents.keys.keys.get(kid)?.jwk.x ?? "";
-    return event.sequence > (ends.get(x) ?? Infinity);
-  };
+  const { endOf } = endKeysOf(documents.keys, {
+    ...recovery,
+    ended: new Map([
+      ...recovery.ended,
+      ...ended.map((each) => [each.kid, each] as const),
+    ]),
+  });
+  const isVoid = ({ event, kid }: SignedEvent) =>
+    event.sequence > (endOf(kid) ?? Infinity);
   const after = newReplay(documents);
   for (const each of events) after.apply(each.event, undefined, isVoid(each));
   const voids = events.filter(isVoid);
@@ -202,6 +207,12 @@ function nextKid({ keys }: IssuerDocuments): string {
   return `orgsign-${Math.max(0, ...numbers) + 1}`;
 }
 
+/** Returns the kid that a published statement adds, or has added. */
+function addedKid(documents: IssuerDocuments, { keys }: StatementClaims) {
+  return Object.keys(keys).find((kid) => !isAuthorized(documents, kid)) ??
+    kidsNewestFirst(documents).find((kid) => Object.hasOwn(keys, kid))!;
+}
+
 function requireNext(
   { statements, next }: Recovery,
   { keys }: IssuerDocuments,
@@ -214,21 +225,14 @@ function requireNext(
   const commitment = commitmentTo(request.next);
   const signer = [...keys.keys].find(([, { jwk }]) => jwk.x === request.next);
   if (signer !== undefined) {
-    throw new SigError("invalid_key", {
-      action: "recover",
-      reason: `the next recovery key is the signing key ${quote(signer[0])}`,
-      context: { hint: "Nothing was changed. Name another file." },
-    });
+    throw refusedKey(
+      `the next recovery key is the signing key ${quote(signer[0])}`,
+    );
   }
   const isUsed = commitment === next ||
     commitmentTo(request.recoveryKey.publicJwk.x) === commitment ||
     statements.some(({ key }) => commitmentTo(key) === commitment);
-  if (!isUsed) return;
-  throw new SigError("invalid_key", {
-    action: "recover",
-    reason: "the next recovery key was used before",
-    context: { hint: "Nothing was changed. Name another file." },
-  });
+  if (isUsed) throw refusedKey("the next recovery key was used before");
 }
 
 /**
