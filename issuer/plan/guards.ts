@@ -88,48 +88,45 @@ export function requireGuards(
   const history = new PeopleHistory(state, options.now);
   const readmissions = readmissionsIn(drafts, history);
   const isFirst = state.last_sequence === 0;
-  const isMany = (subjects: readonly string[]) =>
-    subjects.length > MAX_PEOPLE && subjects.length > people * MAX_PART;
-  // A repeated job changes nothing, so its confirmed number is not compared.
-  const isConfirmed = (
+  const needs: Need[] = [];
+  /** Requires the exact number, if many people are affected. */
+  const confirm = (
     subjects: readonly string[],
     confirmed: number | undefined,
+    why: string,
+    flag: string,
     mayBeMany = false,
-  ) =>
-    subjects.length === 0 ||
-    (confirmed ?? (isMany(subjects) && !mayBeMany ? 0 : subjects.length)) ===
-      subjects.length;
-  const needs: Need[] = [];
-  const named = (subjects: readonly string[], count: number | undefined) =>
-    `${count === undefined ? "" : ` (not ${count})`}${
-      state.people === undefined || state.people.keys.size === 0
-        ? ""
-        : `: ${namePeople(subjects, state.people)}`
-    }`;
-  if (!isConfirmed(losses, options.losses)) {
-    needs.push([
-      `${losses.length} of ${people} people would lose access${
-        named(losses, options.losses)
-      }`,
-      `--confirm-losses ${losses.length}`,
-    ]);
-  }
-  if (!isConfirmed(grants, options.grants, isFirst)) {
-    needs.push([
-      `${grants.length} people would gain access, ${people} have it now${
-        named(grants, options.grants)
-      }`,
-      `--confirm-grants ${grants.length}`,
-    ]);
-  }
-  if (!isConfirmed(texts, options.publicTexts)) {
-    needs.push([
-      `the published title, department, label or metadata of ${texts.length} people would change${
-        named(texts, options.publicTexts)
-      }`,
-      `--confirm-public ${texts.length}`,
-    ]);
-  }
+  ) => {
+    const count = subjects.length;
+    const isMany = count > MAX_PEOPLE && count > people * MAX_PART;
+    // A repeated job changes nothing, so its confirmed number is not compared.
+    if (count === 0 || confirmed === count) return;
+    if (confirmed === undefined && (!isMany || mayBeMany)) return;
+    const not = confirmed === undefined ? "" : ` (not ${confirmed})`;
+    const names = state.people?.keys.size
+      ? `: ${namePeople(subjects, state.people)}`
+      : "";
+    needs.push([`${why}${not}${names}`, `--confirm-${flag} ${count}`]);
+  };
+  confirm(
+    losses,
+    options.losses,
+    `${losses.length} of ${people} people would lose access`,
+    "losses",
+  );
+  confirm(
+    grants,
+    options.grants,
+    `${grants.length} people would gain access, ${people} have it now`,
+    "grants",
+    isFirst,
+  );
+  confirm(
+    texts,
+    options.publicTexts,
+    `the published title, department, label or metadata of ${texts.length} people would change`,
+    "public",
+  );
   const [first] = readmissions;
   if (first !== undefined && !options.readmit) {
     const { effective_at, reason_code, subject } = first;

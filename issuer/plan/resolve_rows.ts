@@ -335,11 +335,10 @@ export function requireOnlyOne(
     membersOf({ desired: b, published }),
   );
   if (changed.length === 0 && sameNames(a, b)) return;
-  const place = first.desired.row ?? null;
   throw invalid(
     changed[0] ?? "subject",
     `it is about another key of the same person as ${
-      place === null ? "another row" : `row ${place}`
+      describeRow(first)
     }, and says otherwise (${changed.join(", ") || "other columns"})`,
   );
 }
@@ -373,15 +372,18 @@ export function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
     resolved.set(key, { ...each, desired: { ...desired, row } });
     return;
   }
-  const place = other.desired.row ?? null;
   throw invalid(
     changed[0] === "relationship_type" ? "type" : changed[0] ?? "subject",
     `it is about the same relationship as ${
-      place === null ? "another row" : `row ${place}`
+      describeRow(other)
     }, and says otherwise${
       changed.length === 0 ? "" : ` (${changed.join(", ")})`
     }`,
   );
+}
+
+function describeRow({ desired: { row = null } }: Resolved): string {
+  return row === null ? "another row" : `row ${row}`;
 }
 
 export function membersOf(
