@@ -8,7 +8,6 @@ import {
   DEFAULT_LIMITS,
   isDid,
   isSigError,
-  type Issue,
   JsonError,
   type OpenObject,
   parseJson,
@@ -23,8 +22,8 @@ import { isSshKey, jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import {
   type CsvRow,
   decodeText,
-  MAX_FAULTS,
   readCsv,
+  RowFaults,
 } from "@sig/issuer/people";
 import { type End, readDay } from "../command_line/values.ts";
 
@@ -67,7 +66,9 @@ export async function readPeople(
   options: ListOptions = {},
 ): Promise<readonly DesiredRelationship[]> {
   const text = decodeText(bytes, "list");
-  const faults = new RowFaults();
+  const faults = new RowFaults("invalid_field", "read list", {
+    hint: "Nothing was written. Fix the list and rerun.",
+  });
   const headers = new Headers(options.columns ?? new Map(), format);
   const rows = format === "csv"
     ? rowsOfCsv(readCsv(text, "list"), faults, headers)
@@ -88,7 +89,7 @@ export async function readPeople(
     if (name !== undefined) names.set(key, name);
     if (known !== undefined && name !== undefined && known !== name) {
       const of = person === undefined ? "subject" : "person";
-      faults.add(row.row, "name", `another row has another name for the ${of}`);
+      faults.add(row.row, `another row has another name for the ${of}`, "name");
     }
     return { ...read, type, name };
   });
@@ -164,9 +165,7 @@ class Headers {
     const near = names.map((name) => [name, nearestColumn(name)] as const);
     const some = near.flatMap(([, column]) => column ?? []);
     const flag = near.map(([name, column = ""]) => `${name}=${column}`);
-    const also = faults.count === 0
-      ? ""
-      : ` (and ${faults.count} more fault${faults.count === 1 ? "" : "s"})`;
+    const also = RowFaults.more(faults.count);
     const missing = this.#missing.map((name) => `, and no column ${name}`)
       .join("");
     throw new SigError("invalid_request", {
@@ -223,7 +222,6 @@ function rowsOfCsv(
     if (cells.length !== columns.length) {
       faults.add(
         row,
-        undefined,
         `it has ${cells.length} cells, the header has ${columns.length}; put a cell that contains the separator into quotes`,
       );
       return [];
@@ -305,7 +303,7 @@ function readRow(
       read[column] = READERS[column](given, options);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      faults.add(row, column, error.message);
+      faults.add(row, error.message, column);
     }
   }
   return read as ReadRow;
@@ -435,50 +433,3 @@ const READERS = {
 
 type Column = keyof typeof READERS;
 const COLUMNS = Object.keys(READERS) as readonly Column[];
-
-/** Collects the faults of a list. */
-class RowFaults {
-  readonly #faults: (Issue & { row: number; column?: string })[] = [];
-
-  /** The number of faults. */
-  get count(): number {
-    return this.#faults.length;
-  }
-
-  /** The faults that an error lists. */
-  get listed(): readonly Issue[] {
-    return this.#faults.slice(0, MAX_FAULTS);
-  }
-
-  add(row: number, column: string | undefined, detail: string): void {
-    const isWhole = column === undefined;
-    this.#faults.push({
-      pointer: isWhole ? `/${row}` : `/${row}/${column}`,
-      row,
-      ...(isWhole ? {} : { column }),
-      code: "invalid_field",
-      detail: `row ${row}${isWhole ? "" : `, column ${column}`}: ${detail}`,
-    });
-  }
-
-  /** @throws {SigError} `invalid_field` if there are faults. */
-  throwIfAny(): void {
-    const [first] = this.#faults;
-    if (first === undefined) return;
-    const { row, column, detail } = first;
-    const more = this.#faults.length - 1;
-    const others = more === 0
-      ? ""
-      : ` (and ${more} more fault${more === 1 ? "" : "s"})`;
-    throw new SigError("invalid_field", {
-      action: "read list",
-      reason: `${detail}${others}`,
-      context: {
-        row,
-        ...(column === undefined ? {} : { column }),
-        ...(more === 0 ? {} : { errors: this.listed }),
-        hint: "Nothing was written. Fix the list and rerun.",
-      },
-    });
-  }
-}

@@ -1,6 +1,11 @@
 /** Reads CSV as spreadsheets write it. @module */
 
-import { SigError } from "@sig/core";
+import {
+  type ErrorCode,
+  type ErrorContext,
+  type Issue,
+  SigError,
+} from "@sig/core";
 import { trimOws } from "@sig/core/internal";
 import { parse } from "@std/csv/parse";
 
@@ -101,4 +106,87 @@ function keepBlankRows(text: string, separator: string): string {
     if (line.split('"').length % 2 === 0) isQuoted = !isQuoted;
     return isBlank ? separator : line;
   }).join("\n");
+}
+
+/** Maximum number of faults that an error lists. */
+export const MAX_FAULTS = 200;
+
+/** Collects the faults of the rows of a table, to report them as one error. */
+export class RowFaults {
+  readonly #code: ErrorCode;
+  readonly #action: string;
+  readonly #context: ErrorContext;
+  readonly #faults: (Issue & { row: number; column?: string })[] = [];
+
+  /**
+   * Creates an empty list of faults.
+   *
+   * @param code The code of the error.
+   * @param action What failed, such as `read list`.
+   * @param context Further details of the error.
+   */
+  constructor(code: ErrorCode, action: string, context: ErrorContext) {
+    this.#code = code;
+    this.#action = action;
+    this.#context = context;
+  }
+
+  /** The number of faults. */
+  get count(): number {
+    return this.#faults.length;
+  }
+
+  /** The faults that an error lists. */
+  get listed(): readonly Issue[] {
+    return this.#faults.slice(0, MAX_FAULTS);
+  }
+
+  /** Adds a fault of a row, or of a cell; `what` is a clause about it. */
+  add(row: number, what: string, column?: string): void {
+    const [place, cell] = column === undefined
+      ? [`${row}`, ""]
+      : [`${row}/${column}`, `, column ${column}`];
+    this.#faults.push({
+      pointer: `/${place}`,
+      row,
+      ...(column === undefined ? {} : { column }),
+      code: "invalid_field",
+      detail: `row ${row}${cell}: ${what}`,
+    });
+  }
+
+  /** Returns the end of a message that names one of the faults. */
+  static more(count: number): string {
+    return count === 0
+      ? ""
+      : ` (and ${count} more fault${count === 1 ? "" : "s"})`;
+  }
+
+  /** Puts the faults into the order of the rows. */
+  sort(): this {
+    this.#faults.sort((a, b) => a.row - b.row);
+    return this;
+  }
+
+  /**
+   * Throws the faults as one error.
+   *
+   * @throws {SigError} if there is a fault.
+   */
+  throwIfAny(): void {
+    const [first] = this.#faults;
+    if (first === undefined) return;
+    const { column, detail, row } = first;
+    const more = this.#faults.length - 1;
+    throw new SigError(this.#code, {
+      action: this.#action,
+      reason: `${detail}${RowFaults.more(more)}`,
+      context: {
+        row,
+        ...(column === undefined ? {} : { column }),
+        ...(more === 0 ? {} : { errors: this.listed }),
+        ...this.#context,
+      },
+    });
+  }
 }

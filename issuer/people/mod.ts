@@ -25,8 +25,10 @@
 export {
   type CsvRow,
   decodeText,
+  MAX_FAULTS,
   quoteCell,
   readCsv,
+  RowFaults,
   separatorOf,
 } from "./csv.ts";
 export {
@@ -45,10 +47,9 @@ export {
 export {
   addPeople,
   foldUsername,
-  MAX_FAULTS,
   MAX_PEOPLE_BYTES,
   PEOPLE_PATH,
-  PeopleFaults,
+  peopleFaults,
   type PersonKey,
   readPeople,
   readSubject,

@@ -1,19 +1,22 @@
 /** Reads and writes the operator's people file, which is never published. @module */
 
-import { isDid, isSigError, type Issue, SigError } from "@sig/core";
+import { isDid, isSigError, SigError } from "@sig/core";
 import { isIdentifier, quote } from "@sig/core/internal";
 import { isSshKey, jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import type { FeedStore } from "../store/feed_store.ts";
-import { decodeText, quoteCell, readCsv, separatorOf } from "./csv.ts";
+import {
+  decodeText,
+  quoteCell,
+  readCsv,
+  RowFaults,
+  separatorOf,
+} from "./csv.ts";
 
 /** Path of the people file in an issuer's directory. */
 export const PEOPLE_PATH = "/.sig/people.csv";
 
 /** Maximum size of a people file in bytes; 100,000 keys take about 10 MB. */
 export const MAX_PEOPLE_BYTES = 64 * 1024 * 1024;
-
-/** Maximum number of faults that an error lists. */
-export const MAX_FAULTS = 200;
 
 /** A key of a person, as a row of the people file describes it. */
 export interface PersonKey {
@@ -78,7 +81,7 @@ export function readPeople(
       context: { hint: `Its columns are ${COLUMNS.join(", ")}.` },
     });
   }
-  const faults = new PeopleFaults(path);
+  const faults = peopleFaults(path);
   const twice = COLUMNS.find((name) =>
     columns.indexOf(name) !== columns.lastIndexOf(name)
   );
@@ -101,14 +104,14 @@ export function readPeople(
     else keys.set(subject, joined(known, key, faults));
   }
   requireUniqueUsernames(keys.values(), faults);
-  faults.throwIfAny();
+  faults.sort().throwIfAny();
   return [...keys.values()];
 }
 
 function subjectOf(
   text: string | undefined,
   row: number,
-  faults: PeopleFaults,
+  faults: RowFaults,
 ): string | undefined {
   if (text === undefined) {
     faults.add(row, "it has no subject");
@@ -131,7 +134,7 @@ function subjectOf(
 function joined(
   known: PersonKey,
   key: PersonKey & { row: number },
-  faults: PeopleFaults,
+  faults: RowFaults,
 ): PersonKey {
   for (const name of ["person", "name", "username"] as const) {
     const [a, b] = [known[name], key[name]];
@@ -153,7 +156,7 @@ function joined(
 /** Applications link accounts by user name, so two people can't share one. */
 function requireUniqueUsernames(
   keys: Iterable<PersonKey>,
-  faults: PeopleFaults,
+  faults: RowFaults,
 ): void {
   const known = new Map<string, PersonKey>();
   for (const key of keys) {
@@ -175,52 +178,17 @@ export function foldUsername(username: string): string {
   return username.normalize("NFKC").toLowerCase();
 }
 
-/** Collects the faults of a people file, without showing its content. */
-export class PeopleFaults {
-  readonly #path: string;
-  readonly #flag: string | undefined;
-  readonly #faults: (Issue & { row: number })[] = [];
-
-  /**
-   * Creates an empty list of the faults of a file.
-   *
-   * @param flag The flag that names the file (default: none).
-   */
-  constructor(path: string, flag?: string) {
-    this.#path = path;
-    this.#flag = flag;
-  }
-
-  /** Adds a fault; `what` is a clause about the row. */
-  add(row: number, what: string): void {
-    const detail = `row ${row}: ${what}`;
-    const code = "invalid_field";
-    this.#faults.push({ pointer: `/${row}`, row, code, detail });
-  }
-
-  /**
-   * Throws the faults as one error.
-   *
-   * @throws {SigError} `invalid_request` if there is a fault.
-   */
-  throwIfAny(): void {
-    this.#faults.sort((a, b) => a.row - b.row);
-    const [first] = this.#faults;
-    if (first === undefined) return;
-    const more = this.#faults.length - 1;
-    throw new SigError("invalid_request", {
-      action: `read people file ${quote(this.#path)}`,
-      reason: `${first.detail}${
-        more === 0 ? "" : ` (and ${more} more fault${more === 1 ? "" : "s"})`
-      }`,
-      context: {
-        row: first.row,
-        ...(this.#flag && { flag: this.#flag }),
-        ...(more === 0 ? {} : { errors: this.#faults.slice(0, MAX_FAULTS) }),
-        hint: "Correct these rows; each key has one person and one name.",
-      },
-    });
-  }
+/**
+ * Returns an empty list of the faults of a people file, which never show its
+ * content.
+ *
+ * @param flag The flag that names the file (default: none).
+ */
+export function peopleFaults(path: string, flag?: string): RowFaults {
+  return new RowFaults("invalid_request", `read people file ${quote(path)}`, {
+    ...(flag === undefined ? {} : { flag }),
+    hint: "Correct these rows; each key has one person and one name.",
+  });
 }
 
 /** Keys that were added to a people file, and those that it contradicts. */

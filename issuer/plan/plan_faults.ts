@@ -2,7 +2,7 @@
 
 import { type Issue, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { MAX_FAULTS } from "../people/people_file.ts";
+import { MAX_FAULTS } from "../people/csv.ts";
 import type { RowFault } from "./list_rows.ts";
 import type { PublishedRelationship } from "./published.ts";
 

@@ -12,7 +12,7 @@ import {
   foldUsername,
   MAX_PEOPLE_BYTES,
   People,
-  PeopleFaults,
+  peopleFaults,
   readPeople,
 } from "@sig/issuer/people";
 import type { Naming } from "../sign_in/person.ts";
@@ -233,7 +233,7 @@ const MAX_NAME_LENGTH = 200;
 export function readPersonNames(bytes: Uint8Array, path: string): PersonNames {
   const keys = readPeople(bytes, path);
   const people = new People(keys);
-  const faults = new PeopleFaults(path, "--people");
+  const faults = peopleFaults(path, "--people");
   /** The people that a user name stands for, or would stand for. */
   const users = new Map<string, Set<string>>();
   for (const { name, row = 1, subject, username } of keys) {
@@ -251,7 +251,7 @@ export function readPersonNames(bytes: Uint8Array, path: string): PersonNames {
       users.set(foldUsername(text), of.add(people.keyOf(subject)));
     }
   }
-  faults.throwIfAny();
+  faults.sort().throwIfAny();
   const nameOf = (subject: string) => people.named(subject).name ?? undefined;
   return {
     nameOf,
