@@ -151,9 +151,8 @@ const READERS: { readonly [name: string]: Reader } = {
 
 const CHECK = `check --sig HOST --require ${REQUIRE} --format json --subject`;
 
-/** The readers that look at the host for the first time. */
-const FIRST_LOOK: typeof READERS = {
-  ...READERS,
+/** Evidence is made without a memory. */
+const EVIDENCE: typeof READERS = {
   evidence: (scene, { did }) =>
     run(
       scene,
@@ -173,7 +172,12 @@ async function outcome(response: Response): Promise<string> {
 }
 
 /** The columns of the table. */
-const COLUMNS = { first: FIRST_LOOK, feed: FEED_READERS, proof: READERS };
+const COLUMNS = {
+  first: READERS,
+  evidence: EVIDENCE,
+  feed: FEED_READERS,
+  proof: READERS,
+};
 type Column = keyof typeof COLUMNS;
 
 /**
@@ -275,6 +279,12 @@ const ROWS: readonly Row[] = [
   },
   {
     cells:
+      "the signing key and the web server | a key that it introduces, with the owner's statement",
+    before: ["own", "recovered"],
+    serves: "introduced",
+  },
+  {
+    cells:
       "the signing key and the web server | that event, without the statement",
     before: ["own", "recovered"],
     serves: "withdrawn",
@@ -371,6 +381,14 @@ async function makeFolders(scene: Scene): Promise<void> {
     ...{ ...asThief, code: 0 },
   });
 
+  // The key that ended signs a checkpoint with a further key.
+  await from("withdrawn", "introduced");
+  await of.says("rotate-key --dir $D/introduced --kid other-2", {
+    ...{ ...asThief, code: 0 },
+  });
+  await of.says(grant("introduced", "r-3"), { ...asThief, code: 0 });
+  await of.write("introduced/.well-known/sig.json", genuine);
+
   await from("withdrawn", "other-commitment");
   await of.says(
     "recovery create --dir $D/other-commitment --out $D/t3.jwk",
@@ -399,8 +417,9 @@ Deno.test("every reader says of each attack what SECURITY.md says", async () => 
     const table: string[] = [];
     for (const { cells, before, serves } of ROWS) {
       const row = [cells];
-      for (const column of ["first", "feed", "proof"] as const) {
-        const folder = column === "first" ? undefined : "pins.now";
+      for (const column of Object.keys(COLUMNS) as Column[]) {
+        const hasMemory = column === "feed" || column === "proof";
+        const folder = hasMemory ? "pins.now" : undefined;
         if (folder !== undefined) {
           const known = await remember(scene, column, before);
           await scene.replace(known, folder);
