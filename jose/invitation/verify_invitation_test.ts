@@ -58,6 +58,12 @@ Deno.test("accepts only the issuer's own key under its own kid", async () => {
     [text, { keys }, "key_not_authorized", "assertionMethod does not list it"],
     [
       text,
+      { keys: { ...EXPECTED.keys, endOf: () => 3 } },
+      "key_not_found",
+      "the issuer's recovery key ended it",
+    ],
+    [
+      text,
       { issuer: "did:web:other.example" },
       "invalid_invitation",
       'it is one of "did:web:acme.example", not of "did:web:other.example"',
