@@ -179,19 +179,9 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     ...createDocumentRoutes(operations, {
       publicUrl,
       needsToken: options.token !== undefined,
-      issuer: exampleIssuer(options.issuers),
+      issuer: listed[0]?.expectedIssuer,
     }),
   ];
-}
-
-/** Returns the DID of the first listed issuer, unless it is a URL. */
-function exampleIssuer(
-  [first = ""]: readonly string[] = [],
-): string | undefined {
-  if (first.startsWith("did:")) return first;
-  return first === "" || first.includes("/")
-    ? undefined
-    : `did:web:${first.replace(":", "%3A")}`;
 }
 
 /** Wraps a consumer so that failed refreshes are counted. */

@@ -72,10 +72,6 @@ export interface CapacityOptions {
   readonly sendTimeoutMs?: number | undefined;
 }
 
-const DEFAULT_MAX_CONCURRENT = 512;
-const DEFAULT_MAX_HELD_BYTES = 256 * 1024 * 1024;
-const DEFAULT_BODY_TIMEOUT_MS = 10_000;
-const DEFAULT_SEND_TIMEOUT_MS = 30_000;
 /** Maximum bytes held for one client. */
 const CLIENT_BYTES = 64 * 1024 * 1024;
 /**
@@ -127,21 +123,22 @@ export class Capacity {
   readonly yieldToEventLoop: () => Promise<void> = createTurns(2);
 
   /** Creates the capacity with nothing taken. */
-  constructor(options: CapacityOptions = {}) {
-    const slots = options.maxConcurrent ?? DEFAULT_MAX_CONCURRENT;
+  constructor({
+    maxConcurrent: slots = 512,
+    maxHeldBytes = 256 * 1024 * 1024,
+    bodyTimeoutMs = 10_000,
+    sendTimeoutMs = 30_000,
+  }: CapacityOptions = {}) {
     const share = Math.ceil(slots / 4);
     const bodies = Math.max(MIN_CLIENT_BODIES, share);
     this.slots = slots;
-    this.bodyTimeoutMs = options.bodyTimeoutMs ?? DEFAULT_BODY_TIMEOUT_MS;
-    this.sendTimeoutMs = options.sendTimeoutMs ?? DEFAULT_SEND_TIMEOUT_MS;
+    this.bodyTimeoutMs = bodyTimeoutMs;
+    this.sendTimeoutMs = sendTimeoutMs;
     this.bodies = new Quota(16 * bodies, bodies);
     this.waiting = new Quota(8 * slots, 2 * slots);
     this.waitedFor = new Quota(Infinity, slots);
     this.waitedForByClient = new Quota(Infinity, share);
-    this.bytes = new Quota(
-      options.maxHeldBytes ?? DEFAULT_MAX_HELD_BYTES,
-      CLIENT_BYTES,
-    );
+    this.bytes = new Quota(maxHeldBytes, CLIENT_BYTES);
   }
 }
 
