@@ -76,6 +76,8 @@ export function requireEither(
 // Values that become members of an event are validated by the issuer alone.
 /** A subject. An OpenSSH public key or its file is converted to a did:key. */
 export const did = textOf("DID|KEY|FILE.pub");
+/** For `--subject` of a person, which users may call otherwise. */
+export const AS_PERSON = { mistaken: ["person", "name"] };
 export const id = textOf("ID");
 export const kid = textOf("KID");
 export const role = textOf("ROLE");

@@ -2,7 +2,12 @@ import type { VerifiedIssuer } from "@sig/consumer";
 import { parseTimestamp, personOf } from "@sig/core";
 import { folder, optional } from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
-import { did, timestamp, timestampThrough } from "../command_line/values.ts";
+import {
+  AS_PERSON,
+  did,
+  timestamp,
+  timestampThrough,
+} from "../command_line/values.ts";
 import { describeFields, differingFields } from "../output/changes.ts";
 import {
   type CsvColumn,
@@ -61,7 +66,7 @@ export const audit = sourceCommand({
     ends by itself is reported as well.`,
   subjects: "person",
   flags: {
-    subject: optional(did, "only changes of this person or key"),
+    subject: optional(did, "only changes of this person or key", AS_PERSON),
     from: optional(timestamp, "only what was not known at that time"),
     to: optional(timestampThrough, "only what was known at that time"),
     evidence: optional(
@@ -179,7 +184,7 @@ const COLUMNS: readonly TableColumn<Shown>[] = [
   column("note", noteOf, WRAPPED),
   // The event's number names it too.
   column("relationship", (each) => each.relationship_id, {
-    short: (id, level) => level === 2 ? "" : id,
+    short: (id, level) => level === 3 ? "" : id,
   }),
   column("key", ({ kid }) => kid),
   column("event", ({ sequence }) => `#${sequence}`),

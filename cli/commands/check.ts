@@ -18,7 +18,7 @@ import {
 import { combineAnswers } from "@sig/consumer/internal";
 import { many, required, toggle } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { did, source, textOf } from "../command_line/values.ts";
+import { AS_PERSON, did, source, textOf } from "../command_line/values.ts";
 import {
   colour,
   counted,
@@ -60,7 +60,11 @@ const FLAGS = {
     ),
     required: true,
   },
-  subject: required(did, "subject of the question, or a person (id or name)"),
+  subject: required(
+    did,
+    "subject of the question, or a person (id or name)",
+    AS_PERSON,
+  ),
   ...REQUIRE_FLAG,
   ...TIME_FLAGS,
   explain: toggle("show how each relationship was judged"),

@@ -3,6 +3,7 @@ import type { Evidence, VerifiedEvidence } from "@sig/consumer";
 import { file, optional, required, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
 import {
+  AS_PERSON,
   did,
   sequence,
   source,
@@ -36,7 +37,11 @@ export const evidenceMake = typedCommand({
   subjects: "each",
   flags: {
     sig: required(source, SOURCE_HELP, { mistaken: MISTAKEN_SIG }),
-    subject: required(did, "subject of the question, or a person (id or name)"),
+    subject: required(
+      did,
+      "subject of the question, or a person (id or name)",
+      AS_PERSON,
+    ),
     ...REQUIRE_FLAG,
     at: optional(timestamp, "as it was true at that time (default: now)"),
     "as-of": optional(

@@ -24,7 +24,7 @@ import { duration, oneOf, optional, required } from "@sig/api/program";
 import { neverSeen } from "../ask/never_seen.ts";
 import { typeFlag } from "../issue/flags.ts";
 import type { Call } from "../command_line/command.ts";
-import { did, role } from "../command_line/values.ts";
+import { AS_PERSON, did, role } from "../command_line/values.ts";
 import {
   type CsvColumn,
   REPORT_FLAGS,
@@ -68,7 +68,11 @@ export const dumpState = sourceCommand({
   subjects: "person",
   flags: {
     ...TIME_FLAGS,
-    subject: optional(did, "only relationships of this person or key"),
+    subject: optional(
+      did,
+      "only relationships of this person or key",
+      AS_PERSON,
+    ),
     status: optional(
       oneOf(...EFFECTIVE_STATUSES),
       "only relationships with this effective status",
@@ -124,7 +128,7 @@ export const who = sourceCommand({
     time. Every format repeats the question.`,
   subjects: "person",
   flags: {
-    subject: optional(did, "only those of this person or key"),
+    subject: optional(did, "only those of this person or key", AS_PERSON),
     role: optional(role, "only those with this role"),
     ...typeFlag("only relationships of this type"),
     ...TIME_FLAGS,

@@ -15,6 +15,7 @@ import type {
 } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import {
+  AS_PERSON,
   did,
   givenRole,
   id,
@@ -44,6 +45,7 @@ const FLAGS = {
   subject: optional(
     did,
     "the person (id or name) or one of their keys; each key is changed",
+    AS_PERSON,
   ),
   ...typeFlag("of this type"),
   role: many(givenRole, "role, replacing all present roles"),

@@ -22,7 +22,13 @@ import {
   type Values,
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { checked, did, source, textOf } from "../command_line/values.ts";
+import {
+  AS_PERSON,
+  checked,
+  did,
+  source,
+  textOf,
+} from "../command_line/values.ts";
 import {
   keysOf,
   MISTAKEN_SIG,
@@ -72,7 +78,7 @@ const SSH_KEYS_FLAGS = {
     { mistaken: MISTAKEN_SIG },
   ),
   ...REQUIRE_FLAG,
-  subject: optional(did, "list only keys of this person"),
+  subject: optional(did, "list only keys of this person", AS_PERSON),
   "key-type": optional(textOf("TYPE"), "type of the offered key: sshd's %t"),
   key: optional(textOf("BASE64"), "the offered key: sshd's %k"),
   options: optional(sshOptions, "options of authorized_keys for each key"),

@@ -11,15 +11,18 @@ export interface TableColumn<T> extends Shape {
   readonly colour?: (cell: string) => Colour | undefined;
 }
 
+/** How much cells are shortened. */
+type Level = 1 | 2 | 3;
+
 /** The form of a column. */
 interface Shape {
   /** The heading; if all are empty, the table has no heading line. */
   readonly title: string;
   /**
    * Shortens a cell if the table is too wide for the terminal: 1 is tried
-   * before 2. A column of empty cells is omitted.
+   * before 2, and 2 before 3. A column of empty cells is omitted.
    */
-  readonly short?: (cell: string, level: 1 | 2) => string;
+  readonly short?: (cell: string, level: Level) => string;
   /** Whether this column may be wrapped (default: any, if none says so). */
   readonly isWrapped?: boolean;
 }
@@ -34,9 +37,9 @@ export function column<T>(
 }
 
 /** Shortens a DID in the middle, `did:key:z6MkhaX…ta2doK`, or to its end. */
-export function shortDid(did: string, level: 1 | 2 = 1): string {
+export function shortDid(did: string, level: Level = 1): string {
   const end = did.startsWith("did:key:") ? 8 : 12;
-  if (level === 2 && did.length > 16) return `…${did.slice(-end)}`;
+  if (level > 1 && did.length > 16) return `…${did.slice(-end)}`;
   return did.length <= 22 ? did : `${did.slice(0, 15)}…${did.slice(-6)}`;
 }
 
@@ -45,14 +48,14 @@ export const DID = { short: shortDid };
 
 /** For columns of texts with times: midnight is a date. */
 export const TIME = {
-  short: (text: string, level: 1 | 2) =>
-    level === 2 ? text.replaceAll("T00:00:00Z", "") : text,
+  short: (text: string, level: Level) =>
+    level > 1 ? text.replaceAll("T00:00:00Z", "") : text,
 };
 
 /** For columns of identifiers that another command lists whole. */
 export const ID = {
-  short: (id: string, level: 1 | 2) =>
-    level === 1 || id.length <= 12 ? id : `…${id.slice(-8)}`,
+  short: (id: string, level: Level) =>
+    level < 3 || id.length <= 12 ? id : `…${id.slice(-8)}`,
 };
 
 /** Returns the columns of stdout; undefined if it is not a terminal. */
@@ -108,13 +111,13 @@ export function layOut(
 ): readonly string[] {
   if (rows.length === 0) return [];
   const whole = rows.map((row) => columns.map((_, at) => row[at] ?? ""));
-  const shortened = (level: 1 | 2) =>
+  const shortened = (level: Level) =>
     whole.map((row) =>
       row.map((cell, at) => columns[at]!.short?.(cell, level) ?? cell)
     );
   const tables = width === undefined || isWithin(...used(columns, whole), width)
     ? [whole]
-    : [shortened(1), shortened(2)];
+    : ([1, 2, 3] as const).map(shortened);
   for (const table of tables) {
     const shown = used(columns, table);
     const widths = fit(...shown, width);

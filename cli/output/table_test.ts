@@ -83,7 +83,7 @@ Deno.test("cells without headings share a line if they fit", () => {
   ]);
 });
 
-Deno.test("cells are shortened in two steps before a row becomes a block", () => {
+Deno.test("cells are shortened in three steps before a row becomes a block", () => {
   const columns = [
     { title: "subject", ...DID },
     { title: "until", ...TIME },
@@ -96,6 +96,7 @@ Deno.test("cells are shortened in two steps before a row becomes a block", () =>
     at(80),
     ["did:key:z6MkhaX…ta2doK", ...row.slice(1)].join("  "),
   );
-  assertStringIncludes(at(60), "…EGta2doK  2026-12-31  …00ABCDEF");
+  assertStringIncludes(at(60), ["…EGta2doK", "2026-12-31", row[2]].join("  "));
+  assertStringIncludes(at(40), "…EGta2doK  2026-12-31  …00ABCDEF");
   assertStringIncludes(at(25), `${KEY}\n  until`);
 });

@@ -6,10 +6,11 @@
  */
 
 import { dumpState, isDid, isSigError, personOf, SigError } from "@sig/core";
-import { quote } from "@sig/core/internal";
-import type { FoundPerson, KnownKey } from "@sig/issuer/people";
+import { quote, suggest } from "@sig/core/internal";
+import type { FoundPerson, KnownKey, People } from "@sig/issuer/people";
 import type { LoadedCommand, ParsedCall } from "../command_line/command.ts";
 import { did } from "../command_line/values.ts";
+import { firstOf } from "../output/write.ts";
 import type { Io } from "../terminal/io.ts";
 
 /** More than any public key with its comment. */
@@ -178,6 +179,28 @@ async function findPerson(
   throw new SigError("invalid_identifier", {
     action: "find a subject",
     reason: `${quote(text)} is not a DID, and nobody has that id or name`,
-    context: { hint: `People are in ${peopleFile(path)}.` },
+    context: {
+      hint: `${didYouMean(people, text)}People are in ${peopleFile(path)}.`,
+    },
   });
+}
+
+/** Suggests people with a similar name, such as one without its accents. */
+function didYouMean(people: People, text: string): string {
+  const folded = (name: string) =>
+    name.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
+  const named = new Map<string, string>();
+  for (const { name, person } of people.keys.values()) {
+    if (name === undefined) continue;
+    named.set(
+      person === undefined ? name : `${name} (${person})`,
+      folded(name),
+    );
+  }
+  const wanted = folded(text);
+  const close = suggest(wanted, [...named.values()]);
+  const found = [...named].filter(([, name]) =>
+    name === close || name.split(" ").includes(wanted)
+  ).map(([shown]) => shown);
+  return found.length === 0 ? "" : `Did you mean ${firstOf(found)}? `;
 }

@@ -54,10 +54,26 @@ test("an unknown or ambiguous name is an error, never a deny", async (workspace)
     'ambiguous_relationship: Cannot choose a person: 2 people have the name "Bob": Bob, no roles, did:web:bob.example; Bob, no roles, did:web:bob2.example',
     "(at flag --subject)",
   ]);
-  await workspace.refused(`${CHECK} Bobby --format text`, [
-    'invalid_identifier: Cannot find a subject: "Bobby" is not a DID, and nobody has that id or name',
-    "(at flag --subject)",
-  ]);
+  for (
+    const [text, near] of [
+      ["'Alice Do'", "hint: Did you mean Alice Doe? People are in"],
+      ["alice", "hint: Did you mean Alice Doe? People are in"],
+      ["'Álice Dóe'", "hint: Did you mean Alice Doe? People are in"],
+      ["Bobby", "hint: People are in"],
+    ] as const
+  ) {
+    await workspace.refused(`${CHECK} ${text} --format text`, [
+      `invalid_identifier: Cannot find a subject: "${
+        text.replaceAll("'", "")
+      }" is not a DID, and nobody has that id or name`,
+      "(at flag --subject)",
+      near,
+    ]);
+  }
+  await workspace.refused(
+    "offboard --dir $D/acme --person 1 --reason-code other",
+    "hint: Did you mean --subject?",
+  );
 });
 
 test("a subject of the feed takes precedence over the same text as a name", async (workspace) => {
