@@ -39,16 +39,25 @@ function serverCommand(
   };
 }
 
+type Joined<N extends string, Sign extends string> = N extends
+  `${infer First}${Sign}${infer Rest}`
+  ? `${First}${Capitalize<Joined<Rest, Sign>>}`
+  : N;
+
+/** The export of a command's module: `rotateKey` for `rotate-key`. */
+type ExportOf<N extends string> = Joined<Joined<N, " ">, "-">;
+
 /** Returns the entries of a module's commands: name and summary. */
 function from<N extends string>(
-  load: () => Promise<{ readonly [E in NoInfer<N>]: LoadedCommand }>,
-  commands: {
-    readonly [E in N]: readonly [name: string, summary: string];
-  },
+  load: () => Promise<{ readonly [E in ExportOf<NoInfer<N>>]: LoadedCommand }>,
+  commands: { readonly [E in N]: string },
 ): readonly CommandEntry[] {
-  return (Object.keys(commands) as N[]).map((key) => {
-    const [name, summary] = commands[key];
-    return { name, summary, load: async () => (await load())[key] };
+  return (Object.entries(commands) as [N, string][]).map(([name, summary]) => {
+    const exported = name.replaceAll(
+      /[ -](.)/g,
+      (_, letter: string) => letter.toUpperCase(),
+    ) as ExportOf<N>;
+    return { name, summary, load: async () => (await load())[exported] };
   });
 }
 
@@ -57,90 +66,81 @@ function from<N extends string>(
  */
 export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/init.ts"), {
-    init: ["init", "create an issuer"],
+    init: "create an issuer",
   }),
   ...from(() => import("./commands/upsert.ts"), {
-    upsert: ["upsert", "add or replace a relationship"],
+    upsert: "add or replace a relationship",
   }),
   ...from(() => import("./commands/revoke.ts"), {
-    revoke: ["revoke", "end a relationship"],
-    undo: ["undo", "restore a relationship as it was before its last event"],
+    revoke: "end a relationship",
+    undo: "restore a relationship as it was before its last event",
   }),
   ...from(() => import("./commands/plan.ts"), {
-    plan: ["plan", "compare a list of people with the feed"],
-    apply: ["apply", "change the feed to match a list of people"],
+    plan: "compare a list of people with the feed",
+    apply: "change the feed to match a list of people",
   }),
   ...from(() => import("./commands/set.ts"), {
-    set: ["set", "change some fields of a relationship"],
+    set: "change some fields of a relationship",
   }),
   ...from(() => import("./commands/offboard.ts"), {
-    offboard: ["offboard", "end all relationships of a person"],
+    offboard: "end all relationships of a person",
   }),
   ...from(() => import("./commands/import.ts"), {
-    importDrafts: ["import", "append many events, all or nothing"],
+    import: "append many events, all or nothing",
   }),
   ...from(() => import("./commands/backup.ts"), {
-    backup: ["backup", "write all data of an issuer to one file"],
-    restore: ["restore", "restore a backup, or a feed from its published copy"],
+    backup: "write all data of an issuer to one file",
+    restore: "restore a backup, or a feed from its published copy",
   }),
   ...from(() => import("./commands/rotate_key.ts"), {
-    rotateKey: ["rotate-key", "add a new key and sign with it from now on"],
+    "rotate-key": "add a new key and sign with it from now on",
   }),
   ...from(() => import("./commands/recovery.ts"), {
-    recoveryCreate: [
-      "recovery create",
-      "make a recovery key and publish its digest",
-    ],
-    recover: ["recover", "end a stolen or lost signing key"],
+    "recovery create": "make a recovery key and publish its digest",
+    recover: "end a stolen or lost signing key",
   }),
   ...from(() => import("./commands/checkpoint.ts"), {
-    checkpoint: ["checkpoint", "publish or update proofs"],
+    checkpoint: "publish or update proofs",
   }),
   ...from(() => import("./commands/verify.ts"), {
-    verify: ["verify", "verify every signature and rule of an issuer's feed"],
+    verify: "verify every signature and rule of an issuer's feed",
   }),
   ...from(() => import("./commands/relationships.ts"), {
-    dumpState: ["dump-state", "print the state of every relationship"],
+    "dump-state": "print the state of every relationship",
   }),
   ...from(() => import("./commands/check.ts"), {
-    check: ["check", "decide whether a subject meets requirements"],
+    check: "decide whether a subject meets requirements",
   }),
   ...from(() => import("./commands/ssh_keys.ts"), {
-    sshKeys: ["ssh-keys", "print the SSH keys that may log in, for sshd"],
-    allowedSigners: [
-      "allowed-signers",
-      "print an allowed_signers file, for git and ssh-keygen",
-    ],
+    "ssh-keys": "print the SSH keys that may log in, for sshd",
+    "allowed-signers": "print an allowed_signers file, for git and ssh-keygen",
   }),
   ...from(() => import("./commands/log.ts"), {
-    log: ["log", "print the events of a feed, one per line"],
+    log: "print the events of a feed, one per line",
   }),
   ...from(() => import("./commands/watch.ts"), {
-    watch: ["watch", "follow a feed and pass on each new event"],
+    watch: "follow a feed and pass on each new event",
   }),
   ...from(() => import("./commands/serve.ts"), {
-    serve: [
-      "serve",
-      "serve an issuer's directory, for tests or behind a proxy",
-    ],
+    serve: "serve an issuer's directory, for tests or behind a proxy",
   }),
   ...from(() => import("./commands/key.ts"), {
-    keyGenerate: ["key generate", "create a private key"],
-    keyPublic: ["key public", "print the public part of a key"],
-    keyDid: ["key did", "print the did:key of a key"],
-    keySsh: ["key ssh", "print a key as an OpenSSH public key"],
+    "key generate": "create a private key",
+    "key public": "print the public part of a key",
+    "key did": "print the did:key of a key",
+    "key ssh": "print a key as an OpenSSH public key",
   }),
   ...from(() => import("./commands/attest.ts"), {
-    attest: ["attest", "answer a login challenge with your key"],
+    attest: "answer a login challenge with your key",
   }),
   ...from(() => import("./commands/invite.ts"), {
-    invite: ["invite", "invite a person to join with their own key"],
+    invite: "invite a person to join with their own key",
   }),
   ...from(() => import("./commands/accept.ts"), {
-    accept: ["accept", "answer an invitation with your own key"],
+    accept: "answer an invitation with your own key",
   }),
   ...from(() => import("./commands/enrol.ts"), {
-    enrol: ["enrol", "publish the relationship of an answered invitation"],
+    enrol: "publish the relationship of an answered invitation",
   }),
   {
     name: "api",
@@ -159,64 +159,47 @@ export const COMMANDS: readonly CommandEntry[] = [
     },
   },
   ...from(() => import("./commands/web_client.ts"), {
-    webClientAdd: [
-      "web client add",
-      "add an application to the login server's file",
-    ],
-    webClientList: [
-      "web client list",
-      "list the applications of the login server's file",
-    ],
-    webClientSet: [
-      "web client set",
-      "change an application of the login server's file",
-    ],
-    webClientRemove: [
-      "web client remove",
-      "remove an application from the login server's file",
-    ],
-    webClientRotateSecret: [
-      "web client rotate-secret",
+    "web client add": "add an application to the login server's file",
+    "web client list": "list the applications of the login server's file",
+    "web client set": "change an application of the login server's file",
+    "web client remove": "remove an application from the login server's file",
+    "web client rotate-secret":
       "give an application of the login server a new secret",
-    ],
   }),
   ...from(() => import("./commands/shell.ts"), {
-    completions: ["completions", "print a completion script for your shell"],
+    completions: "print a completion script for your shell",
   }),
   ...from(() => import("./commands/relationships.ts"), {
-    who: ["who", "list active relationships and when they end"],
-    expiring: ["expiring", "list relationships that expire soon"],
+    who: "list active relationships and when they end",
+    expiring: "list relationships that expire soon",
   }),
   ...from(() => import("./commands/diff.ts"), {
-    diff: ["diff", "compare two sources, or one source at two moments"],
+    diff: "compare two sources, or one source at two moments",
   }),
   ...from(() => import("./commands/audit.ts"), {
-    audit: ["audit", "report gained and lost access, with its time and key"],
+    audit: "report gained and lost access, with its time and key",
   }),
   ...from(() => import("./commands/test.ts"), {
-    test: ["test", "run decision test cases"],
+    test: "run decision test cases",
   }),
   ...from(() => import("./commands/doctor.ts"), {
-    doctor: ["doctor", "diagnose an issuer"],
+    doctor: "diagnose an issuer",
   }),
   ...from(() => import("./commands/cosign.ts"), {
-    cosign: ["cosign", "replay a feed and cosign its checkpoint"],
+    cosign: "replay a feed and cosign its checkpoint",
   }),
   ...from(() => import("./commands/evidence.ts"), {
-    evidenceMake: ["evidence make", "write an answer and its proof to a file"],
-    evidenceVerify: ["evidence verify", "verify an evidence file"],
+    "evidence make": "write an answer and its proof to a file",
+    "evidence verify": "verify an evidence file",
   }),
   ...from(() => import("./commands/pin.ts"), {
-    pinList: ["pin list", "list what is remembered of issuers"],
-    pinShow: ["pin show", "show what is remembered of an issuer"],
-    pinAck: ["pin ack", "accept what an issuer serves now"],
-    pinRemove: ["pin remove", "forget an issuer"],
+    "pin list": "list what is remembered of issuers",
+    "pin show": "show what is remembered of an issuer",
+    "pin ack": "accept what an issuer serves now",
+    "pin remove": "forget an issuer",
   }),
   ...from(() => import("./commands/export.ts"), {
-    exportSite: [
-      "export",
-      "print a web server's configuration, to publish or to protect",
-    ],
+    export: "print a web server's configuration, to publish or to protect",
   }),
 ];
 

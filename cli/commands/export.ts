@@ -4,7 +4,7 @@ import { safe, writeResult } from "../output/write.ts";
 import { EXPORT_FLAGS, EXPORT_KINDS } from "../export/kinds.ts";
 
 /** `sig export` */
-export const exportSite = typedCommand({
+const exportSite = typedCommand({
   description: `
     nginx, caddy, deno-deploy and static serve the issuer's documents as readers
     need them, and nothing else of the directory: a configuration; a program for
@@ -47,3 +47,5 @@ export const exportSite = typedCommand({
     return 0;
   },
 });
+
+export { exportSite as export };

@@ -18,8 +18,8 @@ const MAX_DRAFT_BYTES = 256 * 1024 * 1024;
 /** Maximum number of faults that an error lists. */
 const MAX_FAULTS = 100;
 
-/** `sig import`. The name has a suffix because `import` is a keyword. */
-export const importDrafts = typedCommand({
+/** `sig import` */
+const importDrafts = typedCommand({
   description: `
     Reads drafts as JSON lines: objects with event_type and the members of an
     upsert or revoke, named as in the protocol. Everything not given is generated.
@@ -50,6 +50,8 @@ export const importDrafts = typedCommand({
     }
   },
 });
+
+export { importDrafts as import };
 
 /** Replaces draft numbers in the error with line numbers of the file. */
 function withFileLines(error: unknown, lines: readonly number[]): unknown {
