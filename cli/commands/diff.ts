@@ -2,7 +2,7 @@ import { dumpState, type RelationshipState, type StateDump } from "@sig/core";
 import { optional, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
 import { asOf, asOfThrough } from "../command_line/values.ts";
-import { column, writeTable } from "../output/table.ts";
+import { column, DID, writeTable } from "../output/table.ts";
 import { type Output, safe, writeJson } from "../output/write.ts";
 import {
   describeFields,
@@ -81,31 +81,22 @@ function report(
   people: People,
 ): number {
   const differences = findDifferences(before, after);
-  const sides = [before, after].map(({ issuer, last_sequence }) => ({
+  const [from, to] = [before, after].map(({ issuer, last_sequence }) => ({
     issuer,
     last_sequence,
   }));
-  const [a, b] = sides;
-  const isEqual = differences.length === 0 && a!.issuer === b!.issuer &&
-    a!.last_sequence === b!.last_sequence;
+  const isEqual = differences.length === 0 &&
+    JSON.stringify(from) === JSON.stringify(to);
   if (call.format === "json") {
-    writeJson(call.io, { equal: isEqual, from: a, to: b, differences });
-  } else writeDifferences(call, isEqual, sides, differences, people);
-  return isEqual ? 0 : 1;
-}
-
-function writeDifferences(
-  call: Output,
-  isEqual: boolean,
-  sides: readonly { readonly issuer: string; readonly last_sequence: number }[],
-  differences: readonly Difference[],
-  people: People,
-): void {
-  const [from, to] = sides.map(({ issuer, last_sequence }) =>
-    `${safe(issuer)} at event ${last_sequence}`
-  );
+    writeJson(call.io, { equal: isEqual, from, to, differences });
+    return isEqual ? 0 : 1;
+  }
+  const place = ({ issuer, last_sequence }: StateDump) =>
+    `${safe(issuer)} at event ${last_sequence}`;
   call.io.stdout(
-    isEqual ? `equal: ${from}\n` : `different: ${from}, and ${to}\n`,
+    isEqual
+      ? `equal: ${place(before)}\n`
+      : `different: ${place(before)}, and ${place(after)}\n`,
   );
   writeTable(call, differences, [
     column("what", ({ kind }) => kind, {
@@ -114,9 +105,10 @@ function writeDifferences(
     }),
     column("relationship", (each) => each.relationship_id),
     column("name", ({ subject }) => nameIn(people, subject)),
-    column("subject", ({ subject }) => subject),
-    column("difference", describe),
+    column("subject", ({ subject }) => subject, DID),
+    column("difference", describe, { isWrapped: true }),
   ]);
+  return isEqual ? 0 : 1;
 }
 
 function describe({ before, after, fields }: Difference): string {

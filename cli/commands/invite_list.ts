@@ -67,21 +67,20 @@ export async function inviteListed(
     const link = linkOf(invitation);
     const file = fileName(person, used);
     const { claims: { jti }, expires_at } = invitation;
+    const text = link ?? invitation.text;
     const name = row.name ?? null;
-    made.push({ person, name, file, link, jti, expires_at, invitation });
+    made.push({ person, name, file, link, jti, expires_at, text });
   }
   // Before the files: an invitation that is out must be known here.
   const added = made.map((
     { jti, person, name, expires_at },
   ): OpenInvitation => ({ jti, person, name, expires_at }));
   await updateOpenInvitations(dir, now, { added });
-  for (const { file, invitation, link } of made) {
-    await io.replaceFile(`${folder}/${file}`, `${link ?? invitation.text}\n`);
+  for (const { file, text } of made) {
+    await io.replaceFile(`${folder}/${file}`, `${text}\n`);
   }
-  const links = made.map((
-    { person, name, link, invitation },
-  ) => [person, name ?? "", link ?? invitation.text]);
   if (made.length > 0) {
+    const links = made.map((each) => [each.person, each.name ?? "", each.text]);
     const columns = ["person", "name", "link"];
     await io.replaceFile(`${folder}/links.csv`, csvOf(columns, links));
   }
@@ -114,6 +113,7 @@ function fileName(person: string, used: Set<string>): string {
 interface MadeInvitation extends OpenInvitation {
   readonly file: string;
   readonly link: string | undefined;
+  readonly text: string;
 }
 
 function report(
@@ -125,14 +125,11 @@ function report(
   const { io } = call;
   if (call.format === "json") {
     return writeJson(io, {
-      invitations: made.map((
-        { person, name, file, link, jti, expires_at },
-      ) => ({
-        ...{ person, name, file, link: link ?? null, jti, expires_at },
+      invitations: made.map(({ text: _, ...each }) => ({
+        ...each,
+        link: each.link ?? null,
       })),
-      still_open: still.map(({ person, name, expires_at }) => ({
-        ...{ person, name, expires_at },
-      })),
+      still_open: still.map(({ jti: _, ...each }) => each),
     });
   }
   for (const { person, name, file } of made) {

@@ -156,7 +156,14 @@ export const apply = typedCommand({
   ],
   async run(call) {
     const { plan: saved, prune, "reason-code": given } = call.flags;
-    const confirmed = confirmedBy(call.flags);
+    const confirmed = {
+      losses: call.flags["confirm-losses"],
+      grants: call.flags["confirm-grants"],
+      publicTexts: call.flags["confirm-public"],
+      newRoles: call.flags["new-role"],
+      namesakes: call.flags.namesakes,
+      readmit: call.flags.readmit,
+    };
     if (prune && given === undefined) throw reasonMissing();
     const planner = saved === undefined
       ? await readList(call)
@@ -239,18 +246,6 @@ async function makePlan(
   const state = withPeople(await issuer.published(), people.keys.values());
   const plan = await planOf(state, now);
   return { plan, state: joinPeople(state, keys) };
-}
-
-/** Returns what the flags confirm: numbers of losses and grants, and readmission. */
-function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {
-  return {
-    losses: flags["confirm-losses"],
-    grants: flags["confirm-grants"],
-    publicTexts: flags["confirm-public"],
-    newRoles: flags["new-role"],
-    namesakes: flags.namesakes,
-    readmit: flags.readmit,
-  };
 }
 
 /** The list or saved plan, ready to plan for a state of the feed. */

@@ -79,13 +79,16 @@ export const webClientAdd = typedCommand({
     return await change(
       call,
       async () =>
-        await addClient(await readIfThere(call), {
-          client_id: flags.id,
-          redirect_uris: flags["redirect-uri"],
-          ...membersOf(flags),
-          refresh: flags.refresh || undefined,
-          pkce: flags["no-pkce"] ? false : undefined,
-        }),
+        await addClient(
+          call.io.exists(flags.file) ? await read(call) : undefined,
+          {
+            client_id: flags.id,
+            redirect_uris: flags["redirect-uri"],
+            ...membersOf(flags),
+            refresh: flags.refresh || undefined,
+            pkce: flags["no-pkce"] ? false : undefined,
+          },
+        ),
     );
   },
 });
@@ -264,8 +267,4 @@ async function aboutFile<T>(work: () => Promise<T>): Promise<T> {
 
 async function read({ io, flags: { file } }: FileCall): Promise<string> {
   return new TextDecoder().decode(await io.readFile(file, MAX_FILE_BYTES));
-}
-
-async function readIfThere(call: FileCall): Promise<string | undefined> {
-  return call.io.exists(call.flags.file) ? await read(call) : undefined;
 }
