@@ -141,6 +141,20 @@ Deno.test({
     });
 
     await t.step({
+      name: "with few file descriptors no exit code looks like an answer",
+      ignore: Deno.build.os !== "linux",
+      fn: async () => {
+        const words = "check --sig ./a.example --require role=deploy --subject";
+        const check = [...words.split(" "), ALICE];
+        for (const limit of [6, 10, 14, 16]) {
+          const args = [`--nofile=${limit}`, `${dist}/sig`, ...check];
+          const { code, stdout } = await run("prlimit", args, alone);
+          assert(code > 1 && stdout === "", `${limit}: ${code}`);
+        }
+      },
+    });
+
+    await t.step({
       name: "workers verify a large feed",
       ignore: Deno.build.os !== "linux",
       fn: async () => {

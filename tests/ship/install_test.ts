@@ -88,25 +88,25 @@ Deno.test({
     }),
 });
 
-for (const shell of ["bash", "zsh", "fish"]) {
-  Deno.test({
-    name: `${shell} runs sig from a folder with spaces and quotes`,
-    ignore: ignore || !hasProgram(shell),
-    fn: () =>
-      withHome(async (home, install) => {
-        const { code, stderr } = await install(`${home}/my "tools"`);
-        assertEquals(code, 0, stderr);
-        const PATH = `${home}/my "tools":${Deno.env.get("PATH")}`;
+Deno.test({
+  name: "bash, zsh and fish run sig from a folder with spaces and quotes",
+  ignore,
+  fn: () =>
+    withHome(async (home, install) => {
+      const { code, stderr } = await install(`${home}/my "tools"`);
+      assertEquals(code, 0, stderr);
+      const PATH = `${home}/my "tools":${Deno.env.get("PATH")}`;
+      for (const shell of ["bash", "zsh", "fish"].filter(hasProgram)) {
         const found = await run(shell, ["-c", "sig --version"], { PATH });
-        assertEquals([found.code, found.stdout], [0, "sig 0.1.0\n"]);
+        assertEquals([found.code, found.stdout], [0, "sig 0.1.0\n"], shell);
         const wrong = await run(shell, ["-c", "sig check --format json"], {
           PATH,
         });
-        assertEquals(wrong.code, 2);
+        assertEquals(wrong.code, 2, shell);
         assertEquals(JSON.parse(wrong.stderr).code, "invalid_request");
-      }),
-  });
-}
+      }
+    }),
+});
 
 Deno.test({
   name:
