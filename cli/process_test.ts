@@ -16,25 +16,13 @@ import { freePort, lacks, runWell, TestProcess } from "../tests/kit/process.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
-/** The permissions that docs/reference/command-line.md lists. */
-const LEAST = [
-  "--allow-read",
-  "--allow-write",
-  "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR",
-];
-
 /** Declares a test with an issuer of one employee in the current folder. */
-const issuerTest = testsWith<string>(async ({ dir: cwd }, work) => {
-  const options = { cwd, permissions: LEAST };
-  for (
-    const words of [
-      "init acme.example",
-      "upsert --dir acme.example --type employee --subject did:web:alice.example --role deploy",
-    ]
-  ) {
-    assertRan(await sig(words, options), { stderr: "" });
-  }
-  await work(cwd);
+const issuerTest = testsWith<string>(async (workspace, work) => {
+  await workspace.ok("init acme.example --dir $D/acme.example");
+  await workspace.ok(
+    "upsert --dir $D/acme.example --type employee --subject did:web:alice.example --role deploy",
+  );
+  await work(workspace.dir);
 });
 
 issuerTest(

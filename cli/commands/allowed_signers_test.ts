@@ -136,7 +136,7 @@ withOpenSsh(
           allowed += expected.filter((each) => each).length;
           denied += expected.filter((each) => !each).length;
         }),
-        { numRuns: 25 },
+        { numRuns: 15 },
       );
       // Both allows and denies were compared.
       assert(allowed > 20 && denied > 20, `${allowed} ${denied} ${single}`);

@@ -342,7 +342,7 @@ siteTest(
   os.symlink(${key}, ${at} + "2"); os.rename(${at} + "2", ${at})`;
     await whileExchanging(script, async () => {
       const seen = new Set<string>();
-      for (let n = 0; n < 500; n++) {
+      for (let n = 0; n < 250; n++) {
         for (const body of await bodies(get, FEED, 4)) seen.add(body);
       }
       assertEquals([...seen].filter((body) => body.includes("SECRET")), []);

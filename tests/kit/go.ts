@@ -30,7 +30,7 @@ export async function buildGo(source: URL, folder: string): Promise<string> {
   }
   const program = `${folder}/program`;
   await runWell("go", ["build", "-o", program, source.pathname], {
-    env: { GO111MODULE: "off", GOPATH: MODULES, GOCACHE: `${folder}/cache` },
+    env: { GO111MODULE: "off", GOPATH: MODULES },
   });
   return program;
 }
