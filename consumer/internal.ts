@@ -9,7 +9,7 @@ export { type AskedIssuer, combineAnswers } from "./ask/combine_answers.ts";
 export { fetchPolicyOf } from "./fetch/fetch_options.ts";
 export { type ProbeOptions, probeUrl } from "./fetch/guarded_fetch.ts";
 export type { RequestMethod, ResponseHead } from "./fetch/transport.ts";
-export { maySign, signingKeys } from "./memory/compare.ts";
+export { maySign, signingKeys } from "./verify/signing_keys.ts";
 export { MAX_EVIDENCE_BYTES, originOf } from "./follow/evidence_file.ts";
 export {
   requestCosignature,

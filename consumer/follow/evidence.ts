@@ -2,6 +2,7 @@
 
 import type { IssuerLocation } from "../read/reader.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
+import { signingKeys } from "../verify/signing_keys.ts";
 import type {
   Evidence,
   TrustedDocuments,
@@ -24,7 +25,7 @@ export async function makeEvidence(
   question: Evidence["question"],
   options: LoadIssuerOptions & { readonly now: Date },
 ): Promise<Evidence> {
-  const { make } = await import("./evidence_file.ts");
+  const { make } = await import("./evidence_maker.ts");
   return await make(location, question, options);
 }
 
@@ -60,6 +61,5 @@ export async function fetchTrustedKeys(
   options: LoadIssuerOptions = {},
 ): Promise<TrustedDocuments> {
   const { keys, recovery } = await loadIssuer(location, options);
-  const { signingKeys } = await import("../memory/compare.ts");
   return { keys: [...signingKeys(keys).values()], recovery };
 }

@@ -1,4 +1,4 @@
-/** Makes and verifies evidence files (docs/protocol.md §13.5). @module */
+/** Evidence files, and their verification (docs/protocol.md §13.5). @module */
 
 import {
   check,
@@ -7,7 +7,6 @@ import {
   JsonError,
   parseIssuerDid,
   parseJson,
-  parseQuestion,
   parseRequirements,
   parseTimestamp,
   type Reason,
@@ -18,16 +17,11 @@ import { createKeyResolver, type VerificationKey } from "@sig/jose/keys";
 import {
   decodeBase64,
   EMPTY_HASH,
-  encodeBase64,
   formatVerifierKey,
   HASH_BYTES,
-  invalidCheckpoint,
-  leafOf,
   MAX_SUBJECT_BYTES,
   openCheckpoint,
   type OpenedCheckpoint,
-  pathAmong,
-  proofInvalid,
   sha256,
   sharesDigits,
   stateHashOfPath,
@@ -38,18 +32,13 @@ import {
   endKeysOf,
   readRecovery,
   type Recovery,
-  recoveryLines,
   type RecoveryMember,
   statementsLine,
 } from "@sig/jose/recovery";
-import { decodeHex, encodeHex } from "@std/encoding/hex";
-import { IssuerProofs } from "./issuer_proofs.ts";
+import { decodeHex } from "@std/encoding/hex";
 import { canonical } from "../memory/keeper.ts";
-import type { Walk } from "../proofs/proof_files.ts";
-import type { IssuerLocation } from "../read/reader.ts";
-import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { signingKeys } from "../memory/compare.ts";
-import { confirmedAt, SubjectReplay } from "./read_by_proof.ts";
+import { signingKeys } from "../verify/signing_keys.ts";
+import { confirmedAt, SubjectReplay } from "./subject_replay.ts";
 
 /** Maximum size of an evidence file in bytes (2 MiB). */
 export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
@@ -137,72 +126,13 @@ export interface TrustedDocuments {
   readonly recovery?: Recovery | undefined;
 }
 
-/** As `makeEvidence`. */
-export async function make(
-  location: IssuerLocation,
-  question: Evidence["question"],
-  options: LoadIssuerOptions & { readonly now: Date },
-): Promise<Evidence> {
-  const require = parseRequirements(question.require);
-  const { as_of, ...asked } = question;
-  parseQuestion({ ...asked, require, asOf: as_of });
-  const proofs = new IssuerProofs(location);
-  const loaded = await proofs.load(options);
-  const { checkpoint, fault, files } = proofs;
-  if (fault !== undefined) throw fault;
-  if (files === undefined || checkpoint === undefined) {
-    throw proofInvalid("the issuer publishes no proofs");
-  }
-  const recovery = namedBy(checkpoint, loaded.recovery);
-  const walk = await files.walk(checkpoint.state, question.subject);
-  const { path, other, lines } = endOf(walk, question.subject);
-  const replay = new SubjectReplay(loaded, asAskedNow(question), options);
-  const kids = new Set(checkpoint.kids);
-  for (const line of lines) {
-    kids.add((await replay.addOwn(line, checkpoint.size)).kid);
-  }
-  const { size } = checkpoint;
-  const decoder = new TextDecoder();
-  return {
-    type: "sig-evidence/v1",
-    issuer: loaded.issuer,
-    question,
-    answer: answerOf(replay, question, size, options.now),
-    checkpoint: (await proofs.text)!,
-    path: path.map(encodeBase64),
-    lines: lines.map((line) => decoder.decode(line)),
-    ...(other === undefined ? {} : { other }),
-    keys: Object.fromEntries(
-      [...kids].map((kid) => [kid, loaded.keys.resolve(kid).jwk.x]),
-    ),
-    ...(recovery === undefined ? {} : { recovery }),
-  };
-}
-
-/**
- * Returns the statements of which a checkpoint knows.
- *
- * @throws {SigError} `invalid_checkpoint` if it is older than the statements of
- * the documents, by which the lines were read.
- */
-function namedBy(
-  checkpoint: OpenedCheckpoint,
-  recovery: Recovery | undefined,
-): RecoveryMember | undefined {
-  const lines = recoveryLines(recovery);
-  const isOlder = checkpoint.recovery !== lines.recovery ||
-    checkpoint.statements !== lines.statements;
-  if (isOlder && recovery?.keys) {
-    throw invalidCheckpoint("it is older than the issuer's last statement");
-  }
-  return checkpoint.recovery === undefined ? undefined : recovery?.member;
-}
-
-function asAskedNow({ subject }: Evidence["question"]) {
+/** Returns how the lines of a subject are read for evidence. */
+export function asAskedNow({ subject }: Evidence["question"]) {
   return { subject, isPast: true };
 }
 
-function answerOf(
+/** Returns the answer that the lines of a subject give. */
+export function answerOf(
   { replay }: SubjectReplay,
   question: Evidence["question"],
   size: number,
@@ -220,41 +150,10 @@ function answerOf(
   return { decision, reasons, as_of: as_of ?? size };
 }
 
-/**
- * Returns the path to a subject, and the lines or the other subject at its end.
- */
-function endOf({ end, depth, path }: Walk, subject: string) {
-  const key = subjectKey(subject);
-  if (end === undefined) return { path, lines: [] };
-  if (end.kind === "too_large") {
-    if (!sameBytes(end.key, key)) {
-      const other = { key: encodeHex(end.key), lines_sha256: NO_DIGEST };
-      return { path, lines: [], other };
-    }
-    throw new SigError("document_too_large", {
-      action: "make evidence",
-      reason: `the subject has over ${MAX_SUBJECT_BYTES} bytes of lines`,
-      context: { limit: MAX_SUBJECT_BYTES },
-    });
-  }
-  const leaves = end.subjects.map((each) => leafOf(each));
-  const whole = [...pathAmong(leaves, key, depth), ...path];
-  const found = end.subjects.find((each) =>
-    sharesDigits(each.key, key, whole.length / 4)
-  );
-  const lines = found?.lines.map(({ bytes }) => bytes) ?? [];
-  if (found === undefined || sameBytes(found.key, key)) {
-    return { path: whole, lines };
-  }
-  const lines_sha256 = encodeHex(digestOf(lines));
-  const other = { key: encodeHex(found.key), lines_sha256 };
-  return { path: whole, lines: [], other };
-}
-
-const NO_DIGEST = encodeHex(EMPTY_HASH);
 const LF = Uint8Array.of(10);
 
-function digestOf(lines: readonly Uint8Array[]): Uint8Array {
+/** Returns the digest of a subject's lines in the state tree (§13.2). */
+export function digestOf(lines: readonly Uint8Array[]): Uint8Array {
   const all = joinBytes(lines.flatMap((line) => [line, LF]));
   return all.length > MAX_SUBJECT_BYTES ? EMPTY_HASH : sha256(all);
 }

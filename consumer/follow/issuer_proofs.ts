@@ -18,7 +18,6 @@ import {
   MAX_PROOF_KEYS,
   pinnedHashes,
   type ShownHashes,
-  signingKeys,
 } from "../memory/compare.ts";
 import { type KnownPin, type PinnedProof, shortenKids } from "../memory/pin.ts";
 import { FeedTree } from "../proofs/feed_tree.ts";
@@ -31,6 +30,7 @@ import {
   loadIssuer,
   type ReloadIssuerOptions,
 } from "../verify/load_issuer.ts";
+import { signingKeys } from "../verify/signing_keys.ts";
 
 export interface LoadProofsOptions extends ReloadIssuerOptions {
   readonly now: Date;

@@ -5,21 +5,9 @@
  * @module
  */
 
-import {
-  createFeedLineParser,
-  DEFAULT_LIMITS,
-  formatInstant,
-  instantOf,
-  isSigError,
-  isUpsert,
-  parseEventPayload,
-  Replay,
-  type SigError,
-  type SigMetadata,
-  type Warning,
-} from "@sig/core";
+import { isSigError, type SigError, type Warning } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
-import { verifyEnvelope } from "@sig/jose/keys";
+import {} from "@sig/jose/keys";
 import {
   decodeBase64,
   encodeBase64,
@@ -58,6 +46,7 @@ import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { ProofQuestion } from "./bounds.ts";
+import { confirmedAt, SubjectReplay } from "./subject_replay.ts";
 import { IssuerProofs, type LoadProofsOptions } from "./issuer_proofs.ts";
 import {
   type Contradiction,
@@ -412,16 +401,6 @@ async function requireContinued(
   throw proofInvalid(`the tiles don't continue the first ${size} events`);
 }
 
-/**
- * Returns when the issuer last confirmed a checkpoint as the newest (RFC 3339);
- * null if not stated.
- */
-export function confirmedAt({ time }: OpenedCheckpoint): string | null {
-  return time === null
-    ? null
-    : formatInstant({ seconds: time, nanoseconds: 0 });
-}
-
 /** The part of the feed after a checkpoint. */
 interface Tail {
   readonly lines: readonly Uint8Array[];
@@ -439,89 +418,4 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
     from = to + 1;
   }
   return lines;
-}
-
-type SubjectIssuer = Pick<LoadedIssuer, "issuer" | "keys"> & {
-  readonly metadata: Pick<SigMetadata, "public_only">;
-};
-
-/** A verified line of the subject. */
-interface OwnLine {
-  readonly kid: string;
-  /** Whether its key had ended. */
-  readonly isVoid: boolean;
-}
-
-/** Verifies and replays the lines of one subject, then a tail. */
-export class SubjectReplay {
-  readonly replay: Replay;
-  readonly #loaded: SubjectIssuer;
-  readonly #question: ProofQuestion;
-  readonly #parse: ReturnType<typeof createFeedLineParser>;
-  /** The relationships of the subject, also of void events. */
-  readonly #own = new Set<string>();
-
-  constructor(
-    loaded: SubjectIssuer,
-    question: ProofQuestion,
-    { now, limits = DEFAULT_LIMITS }: Pick<LoadProofsOptions, "now" | "limits">,
-  ) {
-    this.#loaded = loaded;
-    this.#question = question;
-    this.#parse = createFeedLineParser({ limits });
-    this.replay = new Replay({
-      issuer: loaded.issuer,
-      limits,
-      now: instantOf(now),
-      keepOnly: question.subject,
-    });
-  }
-
-  /** Adds a line of the subject; returns the kid that signed it. */
-  async addOwn(bytes: Uint8Array, size: number): Promise<OwnLine> {
-    const { event, kid, isVoid } = await this.#verify(bytes);
-    if (event.sequence > size) {
-      throw proofInvalid(`a line has sequence ${event.sequence} of ${size}`);
-    }
-    const isKnown = this.#own.has(event.relationship_id);
-    const isMoved = isUpsert(event) && !(isVoid && isKnown) &&
-      event.subject !== this.#question.subject;
-    if (isMoved) throw proofInvalid("an upsert names another subject");
-    if (!isUpsert(event) && !isKnown) {
-      throw proofInvalid("a relationship does not begin with an upsert");
-    }
-    this.#own.add(event.relationship_id);
-    this.replay.applySparse(event, isVoid);
-    return { kid, isVoid };
-  }
-
-  /**
-   * Adds the lines after the checkpoint; returns false if the feed must be
-   * read.
-   */
-  async addTail(lines: readonly Uint8Array[], size: number): Promise<boolean> {
-    const { isPast } = this.#question;
-    this.replay.resume(size);
-    for (const line of lines) {
-      const { event, isVoid } = await this.#verify(line);
-      this.replay.apply(event, undefined, isVoid);
-      if (isVoid) continue;
-      // The relationship's earlier versions, under another subject, are
-      // unknown.
-      if (isPast && isUpsert(event) && !this.#own.has(event.relationship_id)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  async #verify(bytes: Uint8Array) {
-    const parsed = this.#parse(bytes);
-    await verifyEnvelope(parsed, this.#loaded.keys);
-    const { public_only: publicOnly } = this.#loaded.metadata;
-    const event = parseEventPayload(parsed.payload, { publicOnly });
-    const { kid } = parsed.header;
-    const isVoid = event.sequence > (this.#loaded.keys.endOf(kid) ?? Infinity);
-    return { event, kid, isVoid };
-  }
 }

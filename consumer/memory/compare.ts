@@ -8,7 +8,6 @@
 import { type ErrorCode, type ErrorContext, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { calculateKidOf } from "@sig/jose/internal";
-import type { KeyResolver, VerificationKey } from "@sig/jose/keys";
 import {
   digestKeys,
   encodeBase64,
@@ -17,6 +16,7 @@ import {
 } from "@sig/jose/proofs";
 import type { Recovery } from "@sig/jose/recovery";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
+import { maySign } from "../verify/signing_keys.ts";
 import {
   findOtherRecovery,
   introducedKeys,
@@ -297,26 +297,6 @@ export async function fetchedKeys(
     keys.endOf(kid) !== undefined
   );
   return { published, usable, ended: new Set(ended), recovery };
-}
-
-/** Returns whether a key is published and authorised, also if it has ended. */
-export function maySign(keys: KeyResolver, kid: string): boolean {
-  try {
-    return keys.resolve(kid) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns the keys that may sign events and have not ended, by kid. */
-export function signingKeys(
-  keys: KeyResolver,
-): ReadonlyMap<string, VerificationKey> {
-  return new Map(
-    [...keys.keys].filter(([kid]) =>
-      maySign(keys, kid) && keys.endOf(kid) === undefined
-    ),
-  );
 }
 
 /** Returns the digests of the keys and the statements, for an incident. */

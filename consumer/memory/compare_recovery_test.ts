@@ -7,7 +7,8 @@ import { openCheckpoint } from "@sig/jose/proofs";
 import { endKeysOf, readRecovery } from "@sig/jose/recovery";
 import { assertEquals } from "@std/assert";
 import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
-import { fetchedKeys, findContradiction, signingKeys } from "./compare.ts";
+import { signingKeys } from "../verify/signing_keys.ts";
+import { fetchedKeys, findContradiction } from "./compare.ts";
 import { introducedKeys, pinnedRecovery } from "./compare_recovery.ts";
 import type { PinnedRecovery, RememberedPin, Thumbprints } from "./pin.ts";
 
