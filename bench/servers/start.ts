@@ -17,6 +17,8 @@ export interface Started {
   processorMs(): Promise<number>;
   /** Returns its resident memory and the maximum of it in MiB; Linux only. */
   memory(): Promise<{ readonly now: number; readonly most: number }>;
+  /** Sends it a signal. */
+  signal(name: Deno.Signal): void;
   stop(): Promise<void>;
 }
 
@@ -38,6 +40,7 @@ export async function startServer(
     url: new URL(server.origin),
     processorMs: () => processorMsOf(server.pid),
     memory: () => memoryOf(server.pid),
+    signal: (name) => Deno.kill(server.pid, name),
     stop: async () => void await server.stop(),
   };
 }
