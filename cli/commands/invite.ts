@@ -24,7 +24,7 @@ import { safe, warn, writeJson } from "../output/write.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { doubtsAbout } from "../issue/change_notices.ts";
 import { READING_FLAGS } from "../people/list_flags.ts";
-import { tryReadPeopleFile } from "../people/people.ts";
+import { publishedState } from "../people/people.ts";
 import { inviteListed, requireListFlags } from "./invite_list.ts";
 import { DIR_FLAG, KEY_FLAGS, typeFlag } from "../issue/flags.ts";
 
@@ -194,9 +194,8 @@ async function doubtsAboutReturn(
   name: string | undefined,
 ): Promise<readonly string[]> {
   if (name === undefined || call.flags.also !== undefined) return [];
-  const { endedNamesake, withPeople } = await import("@sig/issuer/internal");
-  const { keys } = await tryReadPeopleFile(call);
-  const state = withPeople(await issuer.published(), keys.values());
+  const { endedNamesake } = await import("@sig/issuer/internal");
+  const state = await publishedState(call, issuer);
   const ended = endedNamesake(state, name, call.io.now());
   if (ended === undefined) return [];
   const { effective_at, reason_code, subject } = ended;

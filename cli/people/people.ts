@@ -94,9 +94,11 @@ export async function publishedState(
   call: Call<PeopleValue>,
   issuer: Issuer,
 ): Promise<PublishedState> {
-  const { withPeople } = await import("@sig/issuer/internal");
-  const { keys } = await tryReadPeopleFile(call);
-  return withPeople(await issuer.published(), keys.values());
+  // Not with `@sig/issuer/internal`, which display names need not load.
+  const people = await tryReadPeopleFile(call);
+  const state = await issuer.published();
+  const { personOf = (subject: string) => subject } = state;
+  return { ...state, people: people.linked(personOf) };
 }
 
 /**
