@@ -52,6 +52,7 @@ export function Story({ page }: { readonly page: PageContext }) {
 
   const relationship = state?.relationship ?? undefined;
   const apps = state?.apps ?? [];
+  const isOpen = ({ open }: Apps[number]) => open;
   const last = relationship?.sequence ?? 0;
   const isAnswered = answeredAt === last;
   const step = stepOf();
@@ -78,7 +79,7 @@ export function Story({ page }: { readonly page: PageContext }) {
     act(() => request("/demo/enrol", { subject, name: name || undefined }));
   const letGo = () =>
     act(() => {
-      setWatched(apps.filter(({ open }) => open).map(({ name }) => name));
+      setWatched(apps.filter(isOpen).map(({ name }) => name));
       const { relationship_id } = relationship ?? {};
       return request("/demo/revoke", { relationship_id });
     });
@@ -87,8 +88,8 @@ export function Story({ page }: { readonly page: PageContext }) {
     if (subject === undefined) return "key";
     if (relationship === undefined) return "hired";
     if (relationship.status === "active") {
-      if (!isAnswered && !apps.some(({ open }) => open)) return "sign-in";
-      return apps.every(({ open }) => open) ? "let-go" : "apps";
+      if (!isAnswered && !apps.some(isOpen)) return "sign-in";
+      return apps.every(isOpen) ? "let-go" : "apps";
     }
     if (watched.length > 0) return "let-go";
     return isAnswered ? "end" : "again";

@@ -102,8 +102,7 @@ function createFetch(policy: FetchPolicy): LoginKeyResolver {
     policy.totalTimeoutMs ?? Infinity,
     TIMEOUT_MS,
   );
-  const all = new Quota(MAX_FETCHES, MAX_FETCHES);
-  const hosts = new Quota(Infinity, MAX_FETCHES_OF_HOST);
+  const hosts = new Quota(MAX_FETCHES, MAX_FETCHES_OF_HOST);
   const clients = new Quota(Infinity, MAX_FETCHES_OF_CLIENT);
   const challenges = new Quota(Infinity, 1);
   const running = new Map<string, Promise<VerificationKey>>();
@@ -111,7 +110,6 @@ function createFetch(policy: FetchPolicy): LoginKeyResolver {
 
   async function fetchOnce(kid: string, did: string, host: string) {
     using taken = new DisposableStack();
-    take(taken, did, all, "");
     take(taken, did, hosts, host);
     const fetching = fetchSubjectKey(kid, { ...policy, totalTimeoutMs });
     running.set(kid, fetching);

@@ -234,7 +234,7 @@ export function readPersonNames(bytes: Uint8Array, path: string): PersonNames {
   const keys = readPeople(bytes, path);
   const people = new People(keys);
   const faults = peopleFaults(path, "--people");
-  /** The people that a user name stands for, or would stand for. */
+  /** The people of each user name, and of each name without a user name. */
   const users = new Map<string, Set<string>>();
   for (const { name, row = 1, subject, username } of keys) {
     for (const text of new Set([name ?? "", username ?? ""])) {

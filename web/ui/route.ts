@@ -3,9 +3,6 @@
 /** What the explorer shows: the issuer itself, or one of its objects. */
 const OBJECTS = ["person", "event", "events", "answer", "integrity"] as const;
 
-/** An object of the explorer. */
-export type ExploredObject = "issuer" | (typeof OBJECTS)[number];
-
 /** A place in the explorer, with everything that decides what is shown. */
 export interface Place {
   /**
@@ -13,7 +10,7 @@ export interface Place {
    * the first issuer.
    */
   readonly source: string;
-  readonly object: ExploredObject;
+  readonly object: "issuer" | (typeof OBJECTS)[number];
   /** The DID of a person, the number of an event, or "". */
   readonly id: string;
   /** The clock (`at`, `as_of`), a question, and filters. */

@@ -471,6 +471,12 @@ pageTest(
     );
     await page.getByRole("button", { name: "Reload" }).click();
     await page.getByRole("link", { name: /^Eve/ }).first().waitFor();
+    // After a failure, the same documents are verified again.
+    await page.route("**/events.jsonl", (route) => route.abort(), { times: 1 });
+    await page.getByRole("button", { name: "Reload" }).click();
+    await page.getByText("This server could not get events.jsonl").waitFor();
+    await page.getByRole("button", { name: "Reload" }).click();
+    await page.getByRole("link", { name: /^Eve/ }).first().waitFor();
     await page.getByRole("link", { name: "Keys", exact: true }).click();
     await page.locator(".explore").waitFor({ state: "detached" });
     const requests: string[] = [];

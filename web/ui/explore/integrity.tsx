@@ -5,14 +5,14 @@ import type { Warning } from "@sig/core";
 import { Copyable } from "../copy.tsx";
 import { Alert, Facts } from "../elements.tsx";
 import { counted, visibleText } from "../text.ts";
-import type { VerifiedDocuments } from "./documents.ts";
+import type { Documents, VerifiedDocuments } from "./documents.ts";
 import type { ViewProps } from "./elements.tsx";
 
 /** The progress of verifying a feed. */
 export type Verification =
   /** The verified part, from 0 to 1; undefined while documents are read. */
   | { readonly share: number | undefined }
-  | { readonly verified: VerifiedDocuments }
+  | { readonly verified: VerifiedDocuments; readonly documents: Documents }
   /** Why the feed could not be verified. */
   | { readonly why: string };
 

@@ -2,7 +2,7 @@
 
 import { MAX_EVIDENCE_BYTES } from "@sig/consumer/internal";
 import { sameBytes } from "@sig/core/internal";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageConfig } from "../page_config.ts";
 import { exploreLink, OWN_FILES, type Route } from "../route.ts";
 import { hostOf } from "../text.ts";
@@ -53,33 +53,35 @@ export function useFeed({ issuers }: PageConfig, route: Route) {
       hostOf(did) === source || did === source || String(i) === source
     );
   const [verification, setVerification] = useState<Verification | undefined>();
-  const [documents, setDocuments] = useState<Documents | undefined>();
   const { read, evidence }: Own = isOwn && own || {};
+  /** The issuer, or the person's documents, that were read last. */
+  const last = useRef<unknown>(undefined);
   useEffect(() => {
+    const isReload = last.current === (known ?? read);
+    last.current = known ?? read;
     const abort = new AbortController();
     const show = (now: Verification | undefined) => {
       if (!abort.signal.aborted) setVerification(now);
     };
     const verify = async (read: () => Documents | Promise<Documents>) => {
-      const isReload = reloads > 0 && documents !== undefined;
-      if (!isReload) show({ share: undefined });
+      const held = isReload && verification && "documents" in verification
+        ? verification.documents
+        : undefined;
+      if (held === undefined) show({ share: undefined });
       try {
-        const found = await read();
+        const documents = await read();
         // A reload that brings the same bytes keeps what was verified.
-        if (isReload && areSame(documents, found)) return;
-        const verified = await verifyDocuments(found, {
+        if (held !== undefined && areSame(held, documents)) return;
+        const verified = await verifyDocuments(documents, {
           issuer: known?.did,
           onProgress: (share) => show({ share }),
           signal: abort.signal,
         });
-        setDocuments(found);
-        show({ verified });
+        show({ verified, documents });
       } catch (error) {
-        show({
-          why: error instanceof DocumentsError
-            ? error.message
-            : "Something went wrong in this browser. Try again.",
-        });
+        const isKnown = error instanceof DocumentsError;
+        const unknown = "Something went wrong in this browser. Try again.";
+        show({ why: isKnown ? error.message : unknown });
       }
     };
     if (known !== undefined) void verify(() => fetchDocuments(known.base));
@@ -89,19 +91,17 @@ export function useFeed({ issuers }: PageConfig, route: Route) {
   }, [known, read, reloads]);
   const feed = useMemo<OpenFeed | undefined>(() => {
     if (verification === undefined || !("verified" in verification)) return;
-    const { verified } = verification;
+    const { verified, documents } = verification;
     return verified.state && {
       ...verified,
       state: verified.state,
       source: known ? hostOf(known.did) : OWN_FILES,
       commandSource: known?.did ?? OWN_FOLDER,
       isProven: known !== undefined,
-      bytes: documents?.feed,
+      bytes: documents.feed,
     };
   }, [verification]);
   const open = (bytes: Uint8Array, read: Own["read"] & object) => {
-    setReloads(0);
-    setDocuments(undefined);
     setOwn(isEvidence(bytes) ? { evidence: bytes } : { read });
     location.hash = exploreLink({ source: OWN_FILES });
   };

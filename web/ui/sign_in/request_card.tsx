@@ -31,11 +31,8 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
   const [declined, setDeclined] = useState<ReadonlySet<string>>(new Set());
   const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   const required = describeRequirements(challenge.require, config.issuer);
-  const toggle = (scope: string) => {
-    const changed = new Set(declined);
-    if (!changed.delete(scope)) changed.add(scope);
-    setDeclined(changed);
-  };
+  const toggle = (scope: string) =>
+    setDeclined(declined.symmetricDifference(new Set([scope])));
   const asked = challenge.scopes.filter((each) => each !== ALWAYS_GRANTED);
   const choices = (scopes: readonly string[]) =>
     scopes.map((scope) => (
