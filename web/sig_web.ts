@@ -216,15 +216,10 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
       if (isDemo && openid !== undefined) {
         const { startDemo } = await import("./demo/start_demo.ts");
         demo = await startDemo({
-          url,
-          audiences: own,
+          ...options,
+          ...{ url, audiences: own, log, serve: io.serve },
           settings: openid.settings,
-          log,
           address: settings.address,
-          serve: io.serve,
-          now: io.now,
-          require: options.require,
-          scopes: options.scopes,
         });
       }
       // A demo without applications needs no provider.
