@@ -13,21 +13,8 @@ export const SCOPES: readonly string[] = Object.freeze([
 
 /** The names of all supported claims. */
 export const CLAIMS: readonly string[] = Object.freeze([
-  "sub",
-  "iss",
-  "aud",
-  "exp",
-  "iat",
-  "auth_time",
-  "nonce",
-  "sid",
-  "at_hash",
-  "amr",
-  "name",
-  "preferred_username",
-  "groups",
-  "roles",
-  "sig",
+  ...["sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "sid"],
+  ...["at_hash", "amr", "name", "preferred_username", "groups", "roles", "sig"],
 ]);
 
 /** A person to create claims for. */
