@@ -246,11 +246,10 @@ async function enrolAll(call: EnrolCall, folder: string): Promise<number> {
   let leftOut: readonly LeftOut[] = [];
   await appendProposal(call, async (issuer) => {
     const { issuer: did, verify } = await createVerifier(call, issuer);
-    const read = await readAnswers(call, folder, names, verify);
     const { relationships, last_sequence } = await issuer.published();
-    const all = withoutUsed(read.enrolments, relationships);
-    leftOut = [...read.leftOut, ...all.leftOut];
-    const enrolments = [...all.enrolments.values()];
+    const read = { folder, names, relationships, verify };
+    const { enrolments, ...rest } = await readAnswers(call, read);
+    leftOut = rest.leftOut;
     for (const { code, detail, file } of leftOut) {
       warn(call, `${file} is left out: ${code}: ${detail}`);
     }
@@ -291,57 +290,51 @@ async function enrolAll(call: EnrolCall, folder: string): Promise<number> {
   return leftOut.length > 0 ? 1 : 0;
 }
 
-/** Verifies the answers of a folder; a faulty one is left out. */
+/**
+ * Verifies the answers of a folder. Leaves out faulty ones, and those to an
+ * invitation that another person has answered, in the feed or in the same
+ * folder: it is not known which of them was invited.
+ */
 async function readAnswers(
   call: EnrolCall,
-  folder: string,
-  names: readonly string[],
-  verify: (value: unknown) => Promise<Enrolment>,
+  { folder, names, relationships, verify }: {
+    readonly folder: string;
+    readonly names: readonly string[];
+    readonly relationships: PublishedState["relationships"];
+    verify(value: unknown): Promise<Enrolment>;
+  },
 ) {
-  const enrolments = new Map<string, Enrolment>();
   const leftOut: LeftOut[] = [];
+  const read: (readonly [file: string, enrolment: Enrolment])[] = [];
   for (const file of names) {
     try {
       const value = await readAnswer(call, `${folder}/${file}`);
-      enrolments.set(file, await verify(value));
+      read.push([file, await verify(value)]);
     } catch (error) {
       if (!isSigError(error)) throw error;
       leftOut.push({ file, code: error.code, detail: error.message });
     }
   }
-  return { enrolments, leftOut };
-}
-
-/**
- * Leaves out answers of an invitation that another person has answered, in the
- * feed or in the same folder: nobody knows who of them was invited.
- */
-function withoutUsed(
-  enrolments: ReadonlyMap<string, Enrolment>,
-  relationships: PublishedState["relationships"],
-) {
-  const subjects = new Map<string, Set<string>>();
-  const add = (id: string, subject: string) => {
-    const known = subjects.get(id) ?? new Set();
-    subjects.set(id, known.add(subject));
-  };
-  for (const { first_event_id, upsert } of relationships.values()) {
-    add(first_event_id, upsert.subject);
-  }
-  for (const { draft } of enrolments.values()) {
-    add(draft.event_id!, draft.subject);
-  }
-  const kept = new Map<string, Enrolment>();
-  const leftOut: LeftOut[] = [];
-  for (const [file, each] of enrolments) {
+  const published = Array.from(
+    relationships.values(),
+    ({ first_event_id: event_id, upsert: { subject } }) => (
+      { event_id, subject }
+    ),
+  );
+  const answered = Map.groupBy(
+    [...published, ...read.map(([, { draft }]) => draft)],
+    ({ event_id }) => event_id,
+  );
+  const enrolments = new Map<string, Enrolment>();
+  for (const [file, each] of read) {
     const { event_id, subject } = each.draft;
-    if (subjects.get(event_id!)!.size > 1) {
+    if (answered.get(event_id)!.some((other) => other.subject !== subject)) {
       const detail = "another person has answered the same invitation";
       leftOut.push({ file, code: "invitation_used", detail });
       // The same answer may be there twice.
-    } else kept.set(`${event_id} ${subject}`, each);
+    } else enrolments.set(`${event_id} ${subject}`, each);
   }
-  return { enrolments: kept, leftOut };
+  return { enrolments: [...enrolments.values()], leftOut };
 }
 
 /** Returns what the people file gets: the row, or with `--keep-name` the name. */
