@@ -29,6 +29,7 @@ import {
   MEMBER_FLAGS,
   SIGNING_FLAGS,
 } from "../issue/flags.ts";
+import { keysOf } from "../ask/source_flags.ts";
 import { differingFields } from "../output/changes.ts";
 import { counted, safe } from "../output/write.ts";
 import {
@@ -72,11 +73,7 @@ export const revoke = typedCommand({
     return await appendProposal(call, async (issuer) => {
       const ending = await issuer.current({ relationship_id });
       const [known] = ending.relationships;
-      const person = call.found?.("subject")?.keys.map(({ subject }) =>
-        subject
-      );
-      const isFitting = known !== undefined &&
-        person?.includes(known.subject) === true;
+      const isFitting = keysOf(call)?.includes(known?.subject ?? "");
       const { relationships } = await issuer.current({
         subject: known?.subject,
         most: MOST_NAMED,

@@ -98,44 +98,28 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
+/** Evaluates a case. An invalid question is an error, not a deny. */
 function judge(
   state: FeedState,
   expected: ExpectedDecision,
   now: Date,
 ): Outcome {
-  const { subject, at, as_of: asOf } = expected;
-  const got = evaluate(
-    expected,
-    () => {
-      const require = parseRequirements(expected.require);
-      return check(state, { subject, require, at, asOf, now, explain: true });
-    },
-  );
-  const codes = new Set<string>(got.reasons.map(({ code }) => code));
-  const wanted = expected.reasons;
-  return {
-    expected,
-    got,
-    holds: got.decision === expected.expect &&
-      (wanted === undefined ||
-        codes.size === new Set(wanted).size &&
-          wanted.every((code) => codes.has(code))),
-  };
-}
-
-/** Evaluates a case. An invalid question is an error, not a deny. */
-function evaluate(expected: ExpectedDecision, question: () => CheckResult) {
+  const { subject, at, as_of: asOf, name, reasons: wanted } = expected;
+  let got: CheckResult;
   try {
-    return question();
+    const require = parseRequirements(expected.require);
+    got = check(state, { subject, require, at, asOf, now, explain: true });
   } catch (error) {
     if (!isSigError(error)) throw error;
     const { code, message, context } = error;
-    throw new SigError(code, {
-      reason: `case ${expected.name}: ${message}`,
-      context,
-      cause: error,
-    });
+    const reason = `case ${name}: ${message}`;
+    throw new SigError(code, { reason, context, cause: error });
   }
+  const codes = new Set<string>(got.reasons.map(({ code }) => code));
+  const isAsWanted = wanted === undefined ||
+    codes.symmetricDifference(new Set(wanted)).size === 0;
+  const holds = got.decision === expected.expect && isAsWanted;
+  return { expected, got, holds };
 }
 
 function report(
