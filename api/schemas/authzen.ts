@@ -70,11 +70,9 @@ export const EVALUATIONS = EVALUATION.partial().extend({
   ).optional(),
   options: z.object({
     evaluations_semantic: z.enum([
-      ...[
-        "execute_all",
-        "deny_on_first_deny",
-        "permit_on_first_permit",
-      ] as const,
+      "execute_all",
+      "deny_on_first_deny",
+      "permit_on_first_permit",
     ]).describe(
       "Whether to stop at the first deny or permit (default: `execute_all`). An evaluation that can't be answered counts as a deny.",
     ).optional(),
