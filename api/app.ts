@@ -13,11 +13,12 @@ import {
   createReadiness,
   createService,
   createTurns,
+  type Decided,
   type GuardOptions,
   requireToken,
   toApp,
 } from "./http/mod.ts";
-import type { IssuerObserver, Sources } from "./ask/answer_check.ts";
+import type { IssuerObserver } from "./ask/answer_check.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import { createDocumentRoutes, PROBE_ROUTES } from "./routes/about.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
@@ -151,6 +152,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     yieldToEventLoop,
   });
   const listed = uniqueIssuers(issuers, allowPrivate);
+  const dids = new Set(listed.map((name) => name.expectedIssuer));
   const metrics = options.telemetry &&
     createAnswerMetrics(options.telemetry, now);
   const context = {
@@ -158,7 +160,12 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     inline,
     now,
     yieldToEventLoop,
-    decided: metrics && createAnswerCounter(metrics, listed),
+    decided: metrics && ((answer: Decided) =>
+      metrics.decided(
+        answer,
+        // An inline feed may claim any issuer.
+        answer.source !== "inline" && dids.has(answer.issuer),
+      )),
   };
   const sources = { allowPrivate, listed };
   const schemas = createRequestSchemas(sources);
@@ -194,22 +201,6 @@ function countFailures(
     report: (...asked) => metrics.countFailures(report(...asked)),
     state: (...asked) => metrics.countFailures(state(...asked)),
   };
-}
-
-/**
- * Counts answers. An inline feed may claim any issuer, so it counts as
- * unlisted.
- */
-function createAnswerCounter(
-  metrics: AnswerMetrics,
-  listed: readonly IssuerName[],
-): NonNullable<Sources["decided"]> {
-  const dids = new Set(listed.map((name) => name.expectedIssuer));
-  return (answer) =>
-    metrics.decided(
-      answer,
-      answer.source !== "inline" && dids.has(answer.issuer),
-    );
 }
 
 /** Returns each issuer once: a list may name it by DID and by host. */
