@@ -34,7 +34,8 @@ export async function readFile(
     if (isSigError(cause)) throw cause;
     const isNotGiven = cause instanceof Deno.errors.NotCapable;
     const hint = `Run it with --allow-read=${path}.`;
-    throw unread("source_not_found", path, whyNotRead(cause), {
+    const why = reasonOf(cause, NOT_READ, "reading it failed");
+    throw unread("source_not_found", path, why, {
       cause,
       context: isNotGiven ? { hint } : {},
     });
@@ -77,16 +78,21 @@ function unread(
   });
 }
 
-function whyNotRead(error: unknown): string {
-  const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
-  if (error instanceof NotFound) return "there is no such file";
-  if (error instanceof NotCapable) {
-    return "the program was not given permission to read it";
-  }
-  if (error instanceof PermissionDenied) {
-    return "the system does not let this user read it";
-  }
-  return "reading it failed";
+/** Reasons by the names of Deno's errors. */
+const NOT_READ = {
+  NotFound: "there is no such file",
+  NotCapable: "the program was not given permission to read it",
+  PermissionDenied: "the system does not let this user read it",
+};
+
+/** Returns the reason for the error's name, or `otherwise`. */
+export function reasonOf(
+  error: unknown,
+  reasons: { readonly [name: string]: string },
+  otherwise: string,
+): string {
+  const name = error instanceof Error ? error.name : "";
+  return Object.hasOwn(reasons, name) ? reasons[name]! : otherwise;
 }
 
 /**
@@ -275,20 +281,17 @@ function unwritten(path: string, cause: unknown): SigError {
   );
 }
 
+const NOT_WRITTEN = {
+  AlreadyExists: "it exists already, and is not overwritten",
+  NotCapable: "the program was not given permission to write it",
+  NotFound: "its folder is missing",
+  PermissionDenied: "the system does not let this user write there",
+};
+
 function whyNotWritten(error: unknown): string {
-  const { AlreadyExists, NotCapable, NotFound, PermissionDenied } = Deno.errors;
-  if (error instanceof AlreadyExists) {
-    return "it exists already, and is not overwritten";
-  }
-  if (error instanceof NotCapable) {
-    return "the program was not given permission to write it";
-  }
-  if (error instanceof NotFound) return "its folder is missing";
-  if (error instanceof PermissionDenied) {
-    return "the system does not let this user write there";
-  }
-  if (error instanceof Error && "code" in error && error.code === "ENOSPC") {
-    return "no space is left on the device";
-  }
-  return "the system refused it";
+  const isFull = error instanceof Error && "code" in error &&
+    error.code === "ENOSPC";
+  return isFull
+    ? "no space is left on the device"
+    : reasonOf(error, NOT_WRITTEN, "the system refused it");
 }

@@ -2,6 +2,7 @@
 
 import type { Address } from "./values.ts";
 import { SigError, toProblem } from "@sig/core";
+import { reasonOf } from "./files.ts";
 import { pause } from "./io.ts";
 
 /** A running server. */
@@ -183,10 +184,10 @@ function cannotListen(place: string, cause: unknown): SigError {
     "invalid_request",
     {
       action: `listen on ${place}`,
-      reason: whyNot(cause),
+      reason: reasonOf(cause, NOT_LISTENING, "the system refused it"),
       context: {
         flag: "--addr",
-        ...(isPermissionMissing(cause)
+        ...(cause instanceof Deno.errors.NotCapable
           ? { hint: `Run it with --allow-net=${place}.` }
           : {}),
       },
@@ -195,26 +196,11 @@ function cannotListen(place: string, cause: unknown): SigError {
   );
 }
 
-/**
- * Returns whether the error is about a permission of Deno rather than of the
- * system.
- */
-function isPermissionMissing(error: unknown): boolean {
-  return error instanceof Deno.errors.NotCapable;
-}
-
-function whyNot(error: unknown): string {
-  if (isPermissionMissing(error)) {
-    return "the program was not given permission to";
-  }
-  if (error instanceof Deno.errors.AddrInUse) {
-    return "another program listens there";
-  }
-  if (error instanceof Deno.errors.AddrNotAvailable) {
-    return "address not available on this machine";
-  }
-  if (error instanceof Deno.errors.PermissionDenied) {
-    return "the system does not let this user; ports below 1024 need a privilege";
-  }
-  return "the system refused it";
-}
+/** Reasons by the names of Deno's errors. */
+const NOT_LISTENING = {
+  NotCapable: "the program was not given permission to",
+  AddrInUse: "another program listens there",
+  AddrNotAvailable: "address not available on this machine",
+  PermissionDenied:
+    "the system does not let this user; ports below 1024 need a privilege",
+};
