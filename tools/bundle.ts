@@ -23,9 +23,20 @@ export function bundle(
   return runProgram(Deno.execPath(), ["bundle", ...args, ...flags, entry]);
 }
 
-/** Bundles the page's script, with the same result on every machine. */
-export function bundlePage(): Promise<string> {
-  return bundle("web/ui/page.tsx", "--minify");
+/**
+ * Bundles the page's script, with the same result on every machine. In one file
+ * everything that a dynamic import reaches is kept, whether or not it is used;
+ * so the first step splits the code, and the second joins what the page uses.
+ */
+export async function bundlePage(): Promise<string> {
+  const folder = await Deno.makeTempDir();
+  try {
+    const split = ["--code-splitting", `--outdir=${folder}`];
+    await bundle("web/ui/page.tsx", ...split);
+    return await bundle(`${folder}/page.js`, "--minify");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 if (import.meta.main) {
