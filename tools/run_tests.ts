@@ -121,10 +121,11 @@ async function run({ name, args }: Unit, options: readonly string[]) {
   }).output();
   const text = new TextDecoder().decode(stdout).trimEnd();
   const lines = text.split("\n");
-  console.log(`\n${name}\n${lines.slice(0, -2).join("\n")}`);
-  if (stderr.length > 0) await Deno.stderr.write(stderr);
   const spent = [...lines.at(-1)!.matchAll(/(\d+)m([\d.]+)s/g)]
     .reduce((sum, [, m, s]) => sum + 60 * Number(m) + Number(s), 0);
+  const output = lines.slice(0, -2).join("\n");
+  console.log(`\n${name}: ${spent.toFixed(1)} s of processor time\n${output}`);
+  if (stderr.length > 0) await Deno.stderr.write(stderr);
   const from = Math.max(0, text.lastIndexOf(ERRORS));
   return { name, failures: code === 0 ? null : text.slice(from), spent };
 }
