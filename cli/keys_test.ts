@@ -396,9 +396,10 @@ Deno.test("no flag takes a secret as its value", () => {
     )
   );
   assert(about.includes("upsert --key FILE|agent:…"));
-  // Identifiers and the paths of keys are not secret.
+  // Identifiers, the paths of keys and choices are not secret.
   const others = about.filter((each) =>
-    !/ (FILE|FILE\|agent:…|KID|DID\|KEY\|FILE\.pub|SOURCE|VKEY)$/.test(each)
+    !/ (FILE|FILE\|agent:…|KID|DID\|KEY\|FILE\.pub|SOURCE|VKEY|[a-z]+\|[a-z]+)$/
+      .test(each)
   );
   // Members of a public key from sshd, options of authorized_keys, and a name.
   assertEquals(others, [
@@ -409,8 +410,6 @@ Deno.test("no flag takes a secret as its value", () => {
     "ssh-keys --key-type TYPE",
     "ssh-keys --key BASE64",
     "ssh-keys --options TEXT",
-    // Whether refresh tokens are issued.
-    "web client set --refresh yes|no",
     "cosign --name NAME",
   ]);
 });
