@@ -45,7 +45,7 @@ export {
   type TrustedKeys,
   type VerifiedEvidence,
   verifyEvidence,
-} from "./follow/evidence.ts";
+} from "./evidence/evidence.ts";
 export type { ProofPolicy } from "./proofs/proof_policy.ts";
 export type {
   ObservedIssuer,

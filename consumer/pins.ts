@@ -18,7 +18,7 @@ export {
   type Cosignature,
   cosignCheckpoint,
   type CosignOptions,
-} from "./follow/cosign.ts";
+} from "./evidence/cosign.ts";
 export {
   type AcknowledgeOptions,
   acknowledgePin,

@@ -68,7 +68,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   consumer: [
     ...["fetch", "read", "proofs", "verify", "store", "memory", "follow"],
-    "ask",
+    ...["evidence", "ask"],
   ],
   cli: [
     ...["terminal", "output", "command_line", "people", "ask"],

@@ -138,34 +138,13 @@ export function readBounds(
   >,
   own: Pick<Bounds, "maxAgeMs" | "graceMs">,
 ): Bounds {
-  if (graceMs !== undefined && !(graceMs >= 0)) {
-    throw new SigError("invalid_request", {
-      action: "answer",
-      reason: "graceMs must be a number, 0 or more",
-      context: { pointer: "/graceMs" },
-    });
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new SigError("invalid_request", {
-      action: "answer",
-      reason: "signal must be an AbortSignal",
-      context: { pointer: "/signal" },
-    });
-  }
-  if (maxAgeMs !== undefined && !(maxAgeMs >= 0)) {
-    throw new SigError("invalid_request", {
-      action: "answer",
-      reason: "max_age_seconds must be a number, 0 or more",
-      context: { pointer: "/max_age_seconds" },
-    });
-  }
-  if (!(Number.isSafeInteger(minSequence) && minSequence >= 0)) {
-    throw new SigError("invalid_request", {
-      action: "answer",
-      reason: "min_sequence must be an integer from 0 to 2^53-1",
-      context: { pointer: "/min_sequence" },
-    });
-  }
+  const isAge = (ms: number | undefined) => ms === undefined || ms >= 0;
+  const isSequence = Number.isSafeInteger(minSequence) && minSequence >= 0;
+  const isSignal = signal === undefined || signal instanceof AbortSignal;
+  requireBound("graceMs", isAge(graceMs), NUMBER);
+  requireBound("signal", isSignal, "an AbortSignal");
+  requireBound("max_age_seconds", isAge(maxAgeMs), NUMBER);
+  requireBound("min_sequence", isSequence, "an integer from 0 to 2^53-1");
   const oldest = Math.min(maxAgeMs ?? Infinity, own.maxAgeMs);
   return {
     maxAgeMs: oldest,
@@ -174,6 +153,17 @@ export function readBounds(
     // without.
     graceMs: graceMs ?? (oldest > 0 ? own.graceMs : 0),
   };
+}
+
+const NUMBER = "a number, 0 or more";
+
+function requireBound(name: string, isValid: boolean, rule: string): void {
+  if (isValid) return;
+  throw new SigError("invalid_request", {
+    action: "answer",
+    reason: `${name} must be ${rule}`,
+    context: { pointer: `/${name}` },
+  });
 }
 
 /**

@@ -15,11 +15,19 @@ import {
 import { requireFittingLines } from "@sig/jose/recovery";
 import {
   type FetchedKeys,
+  fetchedKeys,
+  findContradiction,
   MAX_PROOF_KEYS,
   pinnedHashes,
   type ShownHashes,
 } from "../memory/compare.ts";
-import { type KnownPin, type PinnedProof, shortenKids } from "../memory/pin.ts";
+import {
+  type KnownPin,
+  nameKids,
+  type Pin,
+  type PinnedProof,
+  shortenKids,
+} from "../memory/pin.ts";
 import { FeedTree } from "../proofs/feed_tree.ts";
 import { ProofFiles } from "../proofs/proof_files.ts";
 import { type ProofPolicy, requirePolicy } from "../proofs/proof_policy.ts";
@@ -35,6 +43,39 @@ import { signingKeys } from "../verify/signing_keys.ts";
 export interface LoadProofsOptions extends ReloadIssuerOptions {
   readonly now: Date;
   readonly checkpointPolicy?: ProofPolicy | undefined;
+}
+
+/** The verified documents of an issuer, compared with its pin. */
+export interface OpenedIssuer {
+  /** The pin, with digests of published kids replaced by the kids. */
+  readonly pin: KnownPin | undefined;
+  readonly loaded: LoadedIssuer;
+  readonly keys: FetchedKeys;
+  readonly proofs: IssuerProofs;
+  /** The contradiction of the documents to the pin. */
+  readonly error: SigError | undefined;
+}
+
+/**
+ * Loads the documents of an issuer and its checkpoint, and compares them with
+ * its pin.
+ *
+ * @throws {SigError} as {@linkcode IssuerProofs.load}.
+ */
+export async function openIssuer(
+  location: IssuerLocation,
+  stored: Pin,
+  options: LoadProofsOptions,
+): Promise<OpenedIssuer> {
+  const proofs = new IssuerProofs(location);
+  const loaded = await proofs.load(options);
+  const keys = await fetchedKeys(loaded);
+  const { checkpoint } = proofs;
+  const pin = stored.status === "unknown"
+    ? undefined
+    : await nameKids(stored, keys.published.keys());
+  const error = pin && findContradiction(pin, { keys, checkpoint });
+  return { pin, loaded, keys, proofs, error };
 }
 
 /** The proofs of an issuer during one read. */

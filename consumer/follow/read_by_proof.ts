@@ -7,7 +7,6 @@
 
 import { isSigError, type SigError, type Warning } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
-import {} from "@sig/jose/keys";
 import {
   decodeBase64,
   encodeBase64,
@@ -19,7 +18,6 @@ import {
 } from "@sig/jose/proofs";
 import {
   type FetchedKeys,
-  fetchedKeys,
   findContradiction,
   MAX_PROOF_KEYS,
   pinnedHashes,
@@ -28,7 +26,6 @@ import {
 import { hasNewStatement, pinnedRecovery } from "../memory/compare_recovery.ts";
 import {
   type KnownPin,
-  nameKids,
   type Pin,
   type PinnedProof,
   type Seen,
@@ -36,6 +33,7 @@ import {
   shortenKids,
 } from "../memory/pin.ts";
 import type { ProofFiles } from "../proofs/proof_files.ts";
+import { confirmedAt } from "../proofs/proof_policy.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import {
   type DocumentReader,
@@ -44,10 +42,14 @@ import {
 } from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
+import { SubjectReplay } from "../verify/subject_replay.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { ProofQuestion } from "./bounds.ts";
-import { confirmedAt, SubjectReplay } from "./subject_replay.ts";
-import { IssuerProofs, type LoadProofsOptions } from "./issuer_proofs.ts";
+import {
+  type LoadProofsOptions,
+  type OpenedIssuer,
+  openIssuer,
+} from "./issuer_proofs.ts";
 import {
   type Contradiction,
   contradictionOf,
@@ -116,21 +118,20 @@ async function readOnce(
   options: ProofOptions,
 ): Promise<FoundByProof> {
   const documents = new IssuerDocuments(location.reader, NO_DOCUMENTS);
-  const proofs = new IssuerProofs({ ...location, reader: documents });
-  let loaded: LoadedIssuer;
+  let opened: OpenedIssuer;
   try {
-    loaded = await proofs.load(options);
+    const place = { ...location, reader: documents };
+    opened = await openIssuer(place, options.pin, options);
   } catch (error) {
     if (!isSigError(error)) throw error;
-    const isUnreachable = error.category === "unavailable";
-    return { kind: isUnreachable ? "unreachable" : "fault", error };
+    return { kind: isUnavailable(error) ? "unreachable" : "fault", error };
   }
-  const found = await prove(proofs, loaded, question, options)
+  const found = await prove(opened, question, options)
     .catch((error: unknown) => {
       if (!isSigError(error)) throw error;
       const unused = notUsed(error.code);
-      const isSilent = error.category === "unavailable" &&
-        !hasNewStatement(options.pin, loaded.recovery);
+      const isSilent = isUnavailable(error) &&
+        !hasNewStatement(options.pin, opened.loaded.recovery);
       return isSilent ? unused : { ...unused, fault: error };
     });
   return found.kind === "unproven"
@@ -146,20 +147,13 @@ function notUsed(detail: string): Unproven {
 const UNPROVEN: Unproven = { kind: "unproven" };
 
 async function prove(
-  proofs: IssuerProofs,
-  loaded: LoadedIssuer,
+  { pin, loaded, keys, proofs, error }: OpenedIssuer,
   question: ProofQuestion,
-  { pin: stored, now, limits }: ProofOptions,
+  { now, limits }: ProofOptions,
 ): Promise<Proven | Unproven> {
   const { checkpoint, fault, files } = proofs;
-  const keys = await fetchedKeys(loaded);
-  const pin = stored.status === "unknown"
-    ? undefined
-    : await nameKids(stored, keys.published.keys());
-  const early = pin && findContradiction(pin, { keys, checkpoint });
-  if (early !== undefined) {
-    const served = servedOf(keys, checkpoint);
-    return contradictionOf(early, served, now);
+  if (error !== undefined) {
+    return contradictionOf(error, servedOf(keys, checkpoint), now);
   }
   if (fault !== undefined) throw fault;
   if (checkpoint === undefined || files === undefined) return UNPROVEN;

@@ -16,16 +16,14 @@ import type { KeyResolver } from "@sig/jose/keys";
 import type { OpenedCheckpoint } from "@sig/jose/proofs";
 import type { Recovery } from "@sig/jose/recovery";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
-import type { FetchedKeys } from "../memory/compare.ts";
 import type { PinKeeper } from "../memory/keeper.ts";
 import type { Mirror } from "../memory/mirror.ts";
-import { beginningOf, type KnownPin, type Served } from "../memory/pin.ts";
+import { beginningOf, type Served } from "../memory/pin.ts";
 import type { Outcome, VerifiedState } from "../memory/transitions.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
-import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { Semaphore } from "../verify/semaphore.ts";
 import type {
   ReadingOptions,
@@ -33,7 +31,7 @@ import type {
   VerifiedIssuer,
 } from "../verify/verify_feed.ts";
 import type { VerifiedEvent } from "../verify/verified_feed.ts";
-import type { IssuerProofs } from "./issuer_proofs.ts";
+import type { OpenedIssuer } from "./issuer_proofs.ts";
 
 /** A verified issuer at one time. */
 export interface Observation {
@@ -204,15 +202,10 @@ export interface OpenedFeed {
 }
 
 /** An issuer whose documents are verified and whose feed is to be read. */
-export interface Reading {
-  /** The pin, with digests of published kids replaced by the kids. */
-  readonly pin: KnownPin | undefined;
-  readonly loaded: LoadedIssuer;
+export interface Reading extends Omit<OpenedIssuer, "error"> {
   readonly documents: HeldDocuments;
-  readonly keys: FetchedKeys;
-  readonly proofs: IssuerProofs;
   readonly options: RefreshOptions;
-  /** The copy on disk that the documents are read through. */
+  /** The copy on disk that the feed is read through. */
   readonly mirror: Mirror | undefined;
 }
 

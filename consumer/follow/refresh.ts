@@ -7,15 +7,14 @@
 
 import { DEFAULT_LIMITS, isSigError, type SigMetadata } from "@sig/core";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
-import { fetchedKeys, findContradiction } from "../memory/compare.ts";
 import { hasNewStatement } from "../memory/compare_recovery.ts";
 import type { Mirror } from "../memory/mirror.ts";
-import { nameKids, type Pin } from "../memory/pin.ts";
+import type { Pin } from "../memory/pin.ts";
 import { wayOf } from "../memory/transitions.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { lacksKey } from "../verify/feed_fault.ts";
-import { IssuerProofs } from "./issuer_proofs.ts";
+import { openIssuer } from "./issuer_proofs.ts";
 import { conditionsToContinue, readContinued } from "./read_continued.ts";
 import { countFeed, readFromStart } from "./read_from_start.ts";
 import {
@@ -23,7 +22,6 @@ import {
   type Copy,
   type FoundFeed,
   isWithin,
-  type Reading,
   type RefreshOptions,
 } from "./reading.ts";
 
@@ -125,17 +123,16 @@ function isTransient(
 
 async function readOnce(
   location: IssuerLocation,
-  { pin, copy: held }: Start,
+  { pin: stored, copy: held }: Start,
   options: RefreshOptions,
   mirror: Mirror | undefined,
 ): Promise<FoundFeed> {
-  const copy = copyToContinue(pin, held, options);
+  const copy = copyToContinue(stored, held, options);
   const { limits = DEFAULT_LIMITS } = options;
   const documents = new IssuerDocuments(
     mirror ?? location.reader,
     copy?.documents ?? mirror?.documents ?? NO_DOCUMENTS,
   );
-  const proofs = new IssuerProofs({ ...location, reader: documents });
   let sawOtherBytes = false;
   const onMetadata = (metadata: SigMetadata) => {
     if (location.reader.kind === "local") return;
@@ -146,37 +143,25 @@ async function readOnce(
     });
   };
   try {
-    const loaded = await proofs.load({
-      ...options,
-      knownKeys: held?.keys.keys,
-      onMetadata,
-    });
-    const keys = await fetchedKeys(loaded);
-    const named = pin.status === "unknown"
-      ? undefined
-      : await nameKids(pin, keys.published.keys());
-    sawOtherBytes = hasNewStatement(pin, loaded.recovery);
-    const reading: Reading = {
-      pin: named,
-      documents: documents.documents,
-      ...{ loaded, keys, proofs, options, mirror },
-    };
+    const { error, ...opened } = await openIssuer(
+      { ...location, reader: documents },
+      stored,
+      { ...options, knownKeys: held?.keys.keys, onMetadata },
+    );
+    const { pin, loaded, proofs } = opened;
+    sawOtherBytes = hasNewStatement(stored, loaded.recovery);
+    const { documents: read } = documents;
+    const reading = { ...opened, documents: read, options, mirror };
     const open = (conditions?: FetchConditions) => loaded.openFeed(conditions);
-    const { checkpoint } = proofs;
-    const error = named && findContradiction(named, { keys, checkpoint });
-    if (named !== undefined && error !== undefined) {
+    if (pin !== undefined && error !== undefined) {
       const found = contradictionOf(error, null, options.now);
       // The contradiction remains if the feed can't be read.
-      return await open().then((feed) => countFeed(reading, named, feed))
+      return await open().then((feed) => countFeed(reading, pin, feed))
         .catch(() => found) ?? found;
     }
-    const mayContinue = copy !== undefined && named !== undefined &&
+    const mayContinue = copy !== undefined && pin !== undefined &&
       isCopyOf(copy, loaded.metadata) &&
-      !proofs.needStart(
-        named,
-        copy.verification.tree,
-        options.checkpointPolicy,
-      );
+      !proofs.needStart(pin, copy.verification.tree, options.checkpointPolicy);
     if (mayContinue) {
       const found = await readContinued(reading, copy, open);
       if (found !== "other_bytes") return found;

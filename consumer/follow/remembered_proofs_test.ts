@@ -5,7 +5,7 @@ import { encodeBase64Url } from "@sig/jose/internal";
 import { commitmentTo, signStatement } from "@sig/jose/recovery";
 import { createConsumer } from "../create_consumer.ts";
 import { locateIssuer } from "../read/source.ts";
-import { cosignCheckpoint } from "./cosign.ts";
+import { cosignCheckpoint } from "../evidence/cosign.ts";
 import { acknowledgePin, showPin } from "./manage_pins.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { SigError } from "@sig/core";
+import { formatInstant, SigError } from "@sig/core";
 import type { NoteKey, OpenedCheckpoint } from "@sig/jose/proofs";
 
 /**
@@ -82,4 +82,14 @@ export function requirePolicy(
 /** Identifies a cosigner, so that a key that is listed twice counts once. */
 function idOf({ name, key }: NoteKey): string {
   return `${name} ${key.jwk.x}`;
+}
+
+/**
+ * Returns when the issuer last confirmed a checkpoint as the newest (RFC 3339);
+ * null if not stated.
+ */
+export function confirmedAt({ time }: OpenedCheckpoint): string | null {
+  return time === null
+    ? null
+    : formatInstant({ seconds: time, nanoseconds: 0 });
 }

@@ -201,8 +201,10 @@ export async function verifyOnce(
     try {
       const loaded = await loadIssuer({ ...location, reader: documents }, {
         ...options,
-        onMetadata: ({ events_uri }) =>
-          documents.sendFeed(events_uri, { maxBytes }),
+        onMetadata({ events_uri }) {
+          if (location.reader.kind === "local") return;
+          documents.sendFeed(events_uri, { maxBytes });
+        },
       });
       return await verifyLoaded(loaded, options, { keepOnly });
     } finally {

@@ -16,7 +16,7 @@ import { type FetchPolicy, fetchPolicyOf } from "../fetch/fetch_options.ts";
 import { postText } from "../fetch/guarded_fetch.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { IssuerProofs } from "./issuer_proofs.ts";
+import { IssuerProofs } from "../follow/issuer_proofs.ts";
 
 /** A witness, as published by its operator. */
 export interface Witness {

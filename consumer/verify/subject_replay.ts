@@ -1,9 +1,8 @@
-/** Verifies and replays the lines of one subject. @module */
+/** Verifies the lines of one subject, without the others (docs/protocol.md §13.3). @module */
 
 import {
   createFeedLineParser,
   DEFAULT_LIMITS,
-  formatInstant,
   instantOf,
   isUpsert,
   type Limits,
@@ -12,18 +11,14 @@ import {
   type SigMetadata,
 } from "@sig/core";
 import { verifyEnvelope } from "@sig/jose/keys";
-import { type OpenedCheckpoint, proofInvalid } from "@sig/jose/proofs";
-import type { LoadedIssuer } from "../verify/load_issuer.ts";
-import type { ProofQuestion } from "./bounds.ts";
+import { proofInvalid } from "@sig/jose/proofs";
+import type { LoadedIssuer } from "./load_issuer.ts";
 
-/**
- * Returns when the issuer last confirmed a checkpoint as the newest (RFC 3339);
- * null if not stated.
- */
-export function confirmedAt({ time }: OpenedCheckpoint): string | null {
-  return time === null
-    ? null
-    : formatInstant({ seconds: time, nanoseconds: 0 });
+/** The subject whose lines are replayed. */
+interface ReplayedSubject {
+  readonly subject: string;
+  /** Whether the question may be about a past time. */
+  readonly isPast: boolean;
 }
 
 type SubjectIssuer = Pick<LoadedIssuer, "issuer" | "keys"> & {
@@ -41,14 +36,14 @@ interface OwnLine {
 export class SubjectReplay {
   readonly replay: Replay;
   readonly #loaded: SubjectIssuer;
-  readonly #question: ProofQuestion;
+  readonly #question: ReplayedSubject;
   readonly #parse: ReturnType<typeof createFeedLineParser>;
   /** The relationships of the subject, also of void events. */
   readonly #own = new Set<string>();
 
   constructor(
     loaded: SubjectIssuer,
-    question: ProofQuestion,
+    question: ReplayedSubject,
     { now, limits = DEFAULT_LIMITS }: {
       readonly now: Date;
       readonly limits?: Limits | undefined;

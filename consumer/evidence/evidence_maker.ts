@@ -29,8 +29,8 @@ import {
   digestOf,
   type Evidence,
 } from "./evidence_file.ts";
-import { IssuerProofs } from "./issuer_proofs.ts";
-import { SubjectReplay } from "./subject_replay.ts";
+import { IssuerProofs } from "../follow/issuer_proofs.ts";
+import { SubjectReplay } from "../verify/subject_replay.ts";
 
 /** As `makeEvidence`. */
 export async function make(

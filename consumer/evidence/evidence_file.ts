@@ -38,7 +38,8 @@ import {
 import { decodeHex } from "@std/encoding/hex";
 import { canonical } from "../memory/keeper.ts";
 import { signingKeys } from "../verify/signing_keys.ts";
-import { confirmedAt, SubjectReplay } from "./subject_replay.ts";
+import { confirmedAt } from "../proofs/proof_policy.ts";
+import { SubjectReplay } from "../verify/subject_replay.ts";
 
 /** Maximum size of an evidence file in bytes (2 MiB). */
 export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
