@@ -22,9 +22,8 @@ import {
 } from "../command_line/values.ts";
 import { safe, warn, writeJson } from "../output/write.ts";
 import { termLines, writeLines } from "../output/fields.ts";
-import { doubtsAbout } from "../issue/change_notices.ts";
+import { doubtsAbout, publishedState } from "../issue/change_notices.ts";
 import { READING_FLAGS } from "../people/list_flags.ts";
-import { publishedState } from "../people/people.ts";
 import { inviteListed, requireListFlags } from "./invite_list.ts";
 import { DIR_FLAG, KEY_FLAGS, typeFlag } from "../issue/flags.ts";
 

@@ -4,7 +4,11 @@ import type { RevokeDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import { AS_PERSON, did } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
-import { MOST_NAMED, writeChanges } from "../issue/change_notices.ts";
+import {
+  MOST_NAMED,
+  publishedState,
+  writeChanges,
+} from "../issue/change_notices.ts";
 import {
   DIR_FLAG,
   ENDING_FLAGS,
@@ -13,7 +17,7 @@ import {
   typeFlag,
 } from "../issue/flags.ts";
 import { counted } from "../output/write.ts";
-import { PEOPLE_FLAG, publishedState } from "../people/people.ts";
+import { PEOPLE_FLAG } from "../people/people.ts";
 
 /** `sig offboard` */
 export const offboard = typedCommand({

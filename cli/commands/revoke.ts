@@ -17,6 +17,7 @@ import { did, id } from "../command_line/values.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import {
   MOST_NAMED,
+  publishedState,
   stillActive,
   writeChanges,
 } from "../issue/change_notices.ts";
@@ -32,11 +33,7 @@ import {
 import { keysOf } from "../ask/source_flags.ts";
 import { differingFields } from "../output/changes.ts";
 import { counted, safe } from "../output/write.ts";
-import {
-  PEOPLE_FLAG,
-  publishedState,
-  tryReadPeopleFile,
-} from "../people/people.ts";
+import { PEOPLE_FLAG, tryReadPeopleFile } from "../people/people.ts";
 
 const YES_FLAG = { yes: toggle("do not ask, on a terminal") };
 

@@ -24,7 +24,12 @@ import {
   role,
 } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
-import { doubtsAbout, namesOf, writeChanges } from "../issue/change_notices.ts";
+import {
+  doubtsAbout,
+  namesOf,
+  publishedState,
+  writeChanges,
+} from "../issue/change_notices.ts";
 import {
   commonMembers,
   contentFlags,
@@ -34,7 +39,6 @@ import {
   SIGNING_FLAGS,
   typeFlag,
 } from "../issue/flags.ts";
-import { publishedState } from "../people/people.ts";
 
 /** The wanted changes; absent members are kept. */
 type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;

@@ -19,6 +19,8 @@ import type {
   PlannedChange,
   PublishedState,
 } from "@sig/issuer";
+import type { Call } from "../command_line/command.ts";
+import { type PeopleValue, tryReadPeopleFile } from "../people/people.ts";
 import { type AppendCall, canAsk } from "./append_proposal.ts";
 import type { Output } from "../output/write.ts";
 import { writeChange } from "../output/changes.ts";
@@ -54,6 +56,21 @@ export function namesOf({ relationships }: PublishedState): KnownNames {
   return namesIn(
     Iterator.from(relationships.values()).map(({ upsert }) => upsert),
   );
+}
+
+/**
+ * Returns the state of an issuer, joined with the people file, whose faults are
+ * warnings.
+ */
+export async function publishedState(
+  call: Call<PeopleValue>,
+  issuer: Issuer,
+): Promise<PublishedState> {
+  // Not with `@sig/issuer/internal`, which display names need not load.
+  const people = await tryReadPeopleFile(call);
+  const state = await issuer.published();
+  const { personOf = (subject: string) => subject } = state;
+  return { ...state, people: people.linked(personOf) };
 }
 
 /** Prints changes, with display names for their subjects. */

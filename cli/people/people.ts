@@ -2,7 +2,6 @@
 
 import { isSigError } from "@sig/core";
 import { file, optional, type Values } from "@sig/api/program";
-import type { Issuer, PublishedState } from "@sig/issuer";
 import type { People, RootOf } from "@sig/issuer/people";
 import type { Call } from "../command_line/command.ts";
 import { warn } from "../output/write.ts";
@@ -84,21 +83,6 @@ export async function warnIfWritable(call: Call<PeopleValue>): Promise<void> {
 /** Returns whether permission bits let other users write. */
 export function isWritable(mode: number | null): boolean {
   return ((mode ?? 0) & 0o022) !== 0;
-}
-
-/**
- * Returns the state of an issuer, joined with the people file, whose faults are
- * warnings.
- */
-export async function publishedState(
-  call: Call<PeopleValue>,
-  issuer: Issuer,
-): Promise<PublishedState> {
-  // Not with `@sig/issuer/internal`, which display names need not load.
-  const people = await tryReadPeopleFile(call);
-  const state = await issuer.published();
-  const { personOf = (subject: string) => subject } = state;
-  return { ...state, people: people.linked(personOf) };
 }
 
 /**
