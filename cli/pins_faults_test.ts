@@ -167,10 +167,10 @@ Deno.test("a killed acknowledgement is either complete or had no effect", () =>
 
 Deno.test("concurrent processes share one pin store, and all succeed", () =>
   withPlace(300, async (place) => {
-    for (const events of [100, 200, 300]) {
+    for (const events of [100, 300]) {
       place.publish(events);
       const answers = await Promise.all(
-        Array.from({ length: 4 }, () => answerOf(place.check, place)),
+        Array.from({ length: 3 }, () => answerOf(place.check, place)),
       );
       for (const answer of answers) {
         assertEquals([answer.decision, answer.last_sequence], [

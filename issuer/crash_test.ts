@@ -4,6 +4,7 @@ import {
   assertKept,
   placeTest as test,
   readFeed,
+  runJob,
   runWorker,
   upsert,
 } from "./testdata/support.ts";
@@ -37,7 +38,7 @@ for (
     assertEquals(events.length, sequence);
     assertKept(died, events);
     // Repeating the interrupted appends writes no event twice.
-    const retried = await runWorker(place, job);
+    const retried = await runJob(place, job);
     assertEquals(retried.code, 0, retried.output);
     const all = await readFeed(place);
     assertEquals(all.length, 5);
@@ -56,7 +57,7 @@ test("SIGKILL during a batch leaves only complete lines", async ({ place }) => {
   await issuer.append(upsert({ event_id: "after" }));
   const events = await readFeed(place);
   assert(events.length < 6);
-  const retried = await runWorker(place, job);
+  const retried = await runJob(place, job);
   assertEquals(retried.code, 0, retried.output);
   assertEquals((await readFeed(place)).length, 6);
 });
@@ -83,7 +84,7 @@ for (
     async ({ place }) => {
       const died = await runWorker(place, { work: "init", killAt: step });
       assertEquals(died.signal, "SIGKILL", died.output);
-      const { lines, output } = await runWorker(place, { work: "init" });
+      const { lines, output } = await runJob(place, { work: "init" });
       const [said] = lines[0]!.split(" Cannot");
       const expected = isDone ? "refused issuer_exists" : "initialized";
       assertEquals(said, expected, output);
@@ -117,7 +118,7 @@ for (
     await issuer.append(upsert());
     assertEquals((await kids(place)).at(-1), signer);
     await readFeed(place);
-    const again = await runWorker(place, job);
+    const again = await runJob(place, job);
     const done = signer === "key-2";
     assertEquals(
       again.lines[0]?.slice(0, 18),

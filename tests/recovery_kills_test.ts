@@ -7,6 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import {
   NOW,
   type Place,
+  runJob,
   runWorker,
   withPlace,
 } from "../issuer/testdata/support.ts";
@@ -82,10 +83,10 @@ Deno.test("recover, killed at every step, leaves a feed that every reader reads"
     await copy(place.keysDir, `${fresh}/keys`);
     let said = "deny allow";
     const recover = async (passes?: number) => {
-      const died = await runWorker(place, {
-        ...{ work: "recover", count: 1 },
-        ...(passes === undefined ? {} : { killAt: "any", passes }),
-      });
+      const job = { work: "recover", count: 1 } as const;
+      const died = passes === undefined
+        ? await runJob(place, job)
+        : await runWorker(place, { ...job, killAt: "any", passes });
       const now = await answers(place);
       // Ours: the old state, then for good the new one.
       assert(now === said || now === "allow deny", `${passes}: ${now}`);
@@ -113,7 +114,7 @@ Deno.test("recover, killed at every step, leaves a feed that every reader reads"
     assert(kills > 20, `${kills}`);
     assertEquals(said, "allow deny");
     assertEquals(await answers(place, true), "allow deny");
-    const again = await runWorker(place, { work: "recover", count: 1 });
+    const again = await runJob(place, { work: "recover", count: 1 });
     assertEquals(again.lines, ["recovered orgsign-2 0"]);
   });
 });
