@@ -23,6 +23,19 @@ export interface Newcomer extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** The bundle of the programs, for all newcomers of a process. */
+let programs: Promise<string> | undefined;
+
+Deno.test.afterAll(async () => {
+  if (programs) await Deno.remove(await programs, { recursive: true });
+});
+
+async function bundleOnce(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "sig-programs-" });
+  await bundlePrograms(folder);
+  return folder;
+}
+
 /** Creates a home with `sig`, `sig-api` and `sig-web` in its PATH. */
 export async function createNewcomer(): Promise<Newcomer> {
   const { PATH, JSR_URL } = Deno.env.toObject();
@@ -41,8 +54,7 @@ export async function createNewcomer(): Promise<Newcomer> {
   // The same launchers as the task writes; tests/ship/install_test.ts runs the
   // task.
   await Deno.mkdir(bin, { recursive: true });
-  const bundle = `${home}/programs`;
-  await bundlePrograms(bundle);
+  const bundle = await (programs ??= bundleOnce());
   for (const executable of EXECUTABLES) {
     const text = shellLauncher(executable, {
       deno: Deno.execPath(),
