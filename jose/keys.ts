@@ -23,6 +23,7 @@ export { didKeyToJwk, jwkToDidKey, resolveDidKey } from "./keys/did_key.ts";
 export {
   createKeyResolver,
   type CreateKeyResolverOptions,
+  isVoidEvent,
   type KeyResolver,
   resolveCurrent,
 } from "./keys/key_resolver.ts";

@@ -1,6 +1,6 @@
 /**
  * The machine of a pin: every way from one state to another, which state may
- * answer, and which way an issuer is read. DESIGN.md ("The memory") has the
+ * answer, and which way an issuer is read. DESIGN.md ("The memory of a consumer") has the
  * same as a table.
  *
  * @module

@@ -20,7 +20,11 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { claimedSequence, joinBytes } from "@sig/core/internal";
-import { type VerificationKey, verifyEnvelope } from "@sig/jose/keys";
+import {
+  isVoidEvent,
+  type VerificationKey,
+  verifyEnvelope,
+} from "@sig/jose/keys";
 import {
   feedTooLarge,
   incompleteLine,
@@ -374,8 +378,8 @@ export class FeedVerification {
         unknownEvents: this.#policy.unknownEvents ?? "reject",
       });
       this.#resync(event.sequence);
-      const end = this.#reading!.keys.endOf(header.kid) ?? Infinity;
-      isVoid = event.sequence > end;
+      const { keys } = this.#reading!;
+      isVoid = isVoidEvent(keys, header.kid, event.sequence);
       this.#replay.apply(event, this.#line, isVoid);
       this.tree?.add(this.#lineBytes, event, isVoid);
       this.#roots?.add(this.#lineBytes);

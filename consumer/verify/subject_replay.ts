@@ -10,7 +10,7 @@ import {
   Replay,
   type SigMetadata,
 } from "@sig/core";
-import { verifyEnvelope } from "@sig/jose/keys";
+import { isVoidEvent, verifyEnvelope } from "@sig/jose/keys";
 import { proofInvalid } from "@sig/jose/proofs";
 import type { LoadedIssuer } from "./load_issuer.ts";
 
@@ -104,7 +104,7 @@ export class SubjectReplay {
     const { public_only: publicOnly } = this.#loaded.metadata;
     const event = parseEventPayload(parsed.payload, { publicOnly });
     const { kid } = parsed.header;
-    const isVoid = event.sequence > (this.#loaded.keys.endOf(kid) ?? Infinity);
-    return { event, kid, isVoid };
+    const { keys } = this.#loaded;
+    return { event, kid, isVoid: isVoidEvent(keys, kid, event.sequence) };
   }
 }

@@ -9,6 +9,7 @@ import {
   type RelationshipUpsertEvent,
   type SigEvent,
 } from "@sig/core";
+import { isVoidEvent } from "@sig/jose/keys";
 import {
   type EventIndex,
   type IndexedRelationship,
@@ -150,7 +151,7 @@ export async function isVoidAt(
   sequence: number,
 ): Promise<boolean> {
   const { header } = parseLine(await feed.read(offset, bytes));
-  return sequence > (keys.endOf(header.kid) ?? Infinity);
+  return isVoidEvent(keys, header.kid, sequence);
 }
 
 /**

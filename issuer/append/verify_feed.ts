@@ -11,7 +11,7 @@ import {
   type SigEvent,
 } from "@sig/core";
 import { withContext } from "@sig/core/internal";
-import { verifyEnvelope } from "@sig/jose/keys";
+import { isVoidEvent, verifyEnvelope } from "@sig/jose/keys";
 import type { LineRules } from "../documents/documents.ts";
 import type { EventIndex } from "../index/feed_index.ts";
 
@@ -42,7 +42,7 @@ export function verifyEvent(
     return {
       event,
       kid,
-      isVoid: event.sequence > (keys.endOf(kid) ?? Infinity),
+      isVoid: isVoidEvent(keys, kid, event.sequence),
     };
   };
   const verdict = verifyEnvelope(parsed, keys);

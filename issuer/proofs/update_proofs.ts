@@ -10,7 +10,11 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { sameBytes, withContext } from "@sig/core/internal";
-import type { SigningKey, VerificationKey } from "@sig/jose/keys";
+import {
+  isVoidEvent,
+  type SigningKey,
+  type VerificationKey,
+} from "@sig/jose/keys";
 import {
   type Checkpoint,
   EMPTY_HASH,
@@ -284,11 +288,10 @@ async function readNewLines(
     requireSame();
     const { header, payload } = documents.parseLine(line);
     const event = parseEventPayload(payload);
-    const end = documents.keys.endOf(header.kid) ?? Infinity;
     const home = known.relationship(event.relationship_id)?.home;
     if (home === undefined) continue;
     const isMoved = isUpsert(event) && event.subject !== home;
-    if (isMoved && event.sequence <= end) {
+    if (isMoved && !isVoidEvent(documents.keys, header.kid, event.sequence)) {
       throw refused(
         "subject_changed",
         "an upsert gives its relationship another subject, and no proof can show that",

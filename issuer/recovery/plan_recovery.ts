@@ -18,7 +18,7 @@ import {
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { encodeBase64Url } from "@sig/jose/internal";
-import type { SigningKey } from "@sig/jose/keys";
+import { isVoidEvent, type SigningKey } from "@sig/jose/keys";
 import { leafHash, sha256, TreeHasher } from "@sig/jose/proofs";
 import {
   commitmentTo,
@@ -164,7 +164,7 @@ export async function planRecovery(
       throw kidExists(kid, "a key of this kid is published already");
     }
   }
-  const { endOf } = endKeysOf(documents.keys, {
+  const keys = endKeysOf(documents.keys, {
     ...recovery,
     ended: new Map([
       ...recovery.ended,
@@ -172,7 +172,7 @@ export async function planRecovery(
     ]),
   });
   const isVoid = ({ event, kid }: SignedEvent) =>
-    event.sequence > (endOf(kid) ?? Infinity);
+    isVoidEvent(keys, kid, event.sequence);
   const after = newReplay(documents);
   for (const each of events) after.apply(each.event, undefined, isVoid(each));
   const voids = events.filter(isVoid);

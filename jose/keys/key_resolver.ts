@@ -38,6 +38,18 @@ export interface KeyResolver {
 }
 
 /**
+ * Returns whether an event is void: a statement of the issuer's recovery key
+ * has ended its key before it (docs/protocol.md §14).
+ */
+export function isVoidEvent(
+  keys: Pick<KeyResolver, "endOf">,
+  kid: string,
+  sequence: number,
+): boolean {
+  return sequence > (keys.endOf(kid) ?? Infinity);
+}
+
+/**
  * Returns the key of a kid that may still sign.
  *
  * @throws {SigError} `key_not_found`, also for a key that has ended;

@@ -10,7 +10,7 @@ import { SigError } from "@sig/core";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { groupsOf, type NameOf, shownNameOf } from "../sign_in/person.ts";
 import { refuseUnavailable, sendTo } from "../sign_in/pages.ts";
-import { isIssuerUnavailable } from "../sessions/recheck.ts";
+import { gaveNoAnswer } from "../sessions/recheck.ts";
 import {
   type GateContext,
   type GateHost,
@@ -100,7 +100,7 @@ export function addForwardAuth(
         : undefined;
       if (headers !== undefined) return identified(headers);
     } catch (error) {
-      if (!isIssuerUnavailable(error)) throw error;
+      if (!gaveNoAnswer(error)) throw error;
       return refuseUnavailable(c, error);
     }
     return toLogin(c, host, context) ??

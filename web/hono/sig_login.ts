@@ -20,7 +20,7 @@ import {
   createRecheck,
   DEFAULT_GRACE_MS,
   DEFAULT_RECHECK_MS,
-  isIssuerUnavailable,
+  gaveNoAnswer,
 } from "../sessions/recheck.ts";
 import { hostCookie, requireOwnPage } from "../sessions/cookies.ts";
 import type { Session } from "../sessions/session.ts";
@@ -315,7 +315,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     try {
       c.set("sig", describe(await sessionOf(c.req.raw.headers)));
     } catch (error) {
-      return refuse(error, isIssuerUnavailable(error) ? 503 : undefined);
+      return refuse(error, gaveNoAnswer(error) ? 503 : undefined);
     }
     await next();
   });

@@ -85,10 +85,11 @@ export class SessionNotEnded extends SigError {
 }
 
 /**
- * Whether an error means that the issuer did not respond, so that the grace
- * period applies.
+ * Whether an error means that the issuer gave no answer, so that the grace
+ * applies: it is unreachable, invalid or contradictory. Unlike the consumer's
+ * grace, this one counts from the session's last confirmation.
  */
-export function isIssuerUnavailable(error: unknown): error is SigError {
+export function gaveNoAnswer(error: unknown): error is SigError {
   return isSigError(error) && !(error instanceof SessionNotEnded);
 }
 
@@ -191,7 +192,7 @@ export function createRecheck({ ask, sessions, graceMs, now }: RecheckOptions) {
         if (isQuiet) throw quiet!.error;
         return await withinWait(recheckSession(session, { client, maxAgeMs }));
       } catch (error) {
-        if (!isIssuerUnavailable(error)) throw error;
+        if (!gaveNoAnswer(error)) throw error;
         if (!isQuiet) quiet = { untilMs: now().getTime() + QUIET_MS, error };
         return await lastConfirmed(session, error, require, wasMet);
       }
