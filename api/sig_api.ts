@@ -3,7 +3,7 @@
  *
  * @example
  * ```ts
- * import { apiProgram } from "@sig/api/sig-api";
+ * import { apiProgram } from "@sig/api/internal/sig-api";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(apiProgram.name, "sig-api");

@@ -11,7 +11,7 @@ import {
   parseAttestation,
   signAttestation,
 } from "@sig/jose";
-import type { App } from "@sig/api/http";
+import type { App } from "@sig/api/internal/http";
 import { createApp } from "@sig/web";
 import { bareVerification, type Signed } from "./feed.ts";
 import { comparePairs } from "./pairs.ts";

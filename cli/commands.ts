@@ -146,7 +146,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "api",
     summary: "start the verification server (sig-api)",
     load: async () => {
-      const { apiProgram } = await import("@sig/api/sig-api");
+      const { apiProgram } = await import("@sig/api/internal/sig-api");
       return serverCommand("api", apiProgram);
     },
   },

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { apiProgram } from "@sig/api/sig-api";
+import { apiProgram } from "@sig/api/internal/sig-api";
 import { webProgram } from "@sig/web/sig-web";
 import { loadCommands } from "./commands.ts";
 import {

@@ -59,9 +59,9 @@ export const ENTRIES: readonly Entry[] = PACKAGES.flatMap((name) => {
  * rejects, and the files that are linted instead.
  */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
-  "api/http": ["api/http/options.ts"],
-  "api/sig-api": [],
-  "api/schemas": [],
+  "api/internal/http": ["api/http/options.ts"],
+  "api/internal/sig-api": [],
+  "api/internal/schemas": [],
   "web/hono": [],
   "web/sig-web": [],
 };

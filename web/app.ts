@@ -17,7 +17,7 @@ import {
   readJson,
   sendJson,
   toApp,
-} from "@sig/api/http";
+} from "@sig/api/internal/http";
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf } from "@sig/consumer/internal";
 import type { PinStore } from "@sig/consumer/pins";

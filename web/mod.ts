@@ -42,7 +42,7 @@ export {
   type VerifyLoginOptions,
 } from "./login/verify_login.ts";
 export type { WatchReport } from "./sessions/watch.ts";
-export type { App } from "@sig/api/http";
+export type { App } from "@sig/api/internal/http";
 export {
   type ChallengeReading,
   type ChallengeRecord,

@@ -210,7 +210,7 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
     log: settings.log,
     async createApp(url, log) {
       const { createApp } = await import("./app.ts");
-      const { findTelemetry } = await import("@sig/api/http");
+      const { findTelemetry } = await import("@sig/api/internal/http");
       const telemetry = findTelemetry(VERSION);
       const own = audiences.length > 0 ? audiences : [url];
       if (isDemo && openid !== undefined) {

@@ -105,7 +105,7 @@ function addNetwork(
  *
  * @example
  * ```ts
- * import { clientNetwork } from "@sig/api/http";
+ * import { clientNetwork } from "@sig/api/internal/http";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(clientNetwork("192.0.2.1"), "192.0.2.1");

@@ -54,7 +54,7 @@ const UNUSED_FEATURES = (
  *
  * @example
  * ```ts
- * import { PAGE_HEADERS } from "@sig/api/http";
+ * import { PAGE_HEADERS } from "@sig/api/internal/http";
  * import { assertEquals } from "@std/assert";
  *
  * const { "referrer-policy": policy } = Object.fromEntries(PAGE_HEADERS);

@@ -9,7 +9,7 @@ import { clientNetwork } from "./client.ts";
  *
  * @example
  * ```ts
- * import { Quota } from "@sig/api/http";
+ * import { Quota } from "@sig/api/internal/http";
  * import { assert } from "@std/assert";
  *
  * const quota = new Quota(3, 2);

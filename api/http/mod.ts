@@ -3,7 +3,7 @@
  *
  * @example A service of one route
  * ```ts
- * import { createService, readJson, sendJson } from "@sig/api/http";
+ * import { createService, readJson, sendJson } from "@sig/api/internal/http";
  * import { assertEquals } from "@std/assert";
  *
  * const app = createService({

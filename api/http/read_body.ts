@@ -37,7 +37,7 @@ const SMALL_BYTES = 8 * 1024;
  *
  * @example
  * ```ts
- * import { readJson } from "@sig/api/http";
+ * import { readJson } from "@sig/api/internal/http";
  * import { assertEquals } from "@std/assert";
  * import { Hono } from "hono";
  *

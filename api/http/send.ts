@@ -114,7 +114,7 @@ function stream(
  *
  * @example
  * ```ts
- * import { problemResponse } from "@sig/api/http";
+ * import { problemResponse } from "@sig/api/internal/http";
  * import { assertEquals } from "@std/assert";
  * import { Hono } from "hono";
  *

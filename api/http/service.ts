@@ -20,7 +20,7 @@ import { problemResponse, send, sendJson } from "./send.ts";
  *
  * @example
  * ```ts
- * import { createService } from "@sig/api/http";
+ * import { createService } from "@sig/api/internal/http";
  * import { assertEquals } from "@std/assert";
  *
  * const app = createService({ service: "sig-api", version: "0.1.0" });

@@ -61,7 +61,7 @@ const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
  *
  * @example
  * ```ts
- * import { findTelemetry } from "@sig/api/http";
+ * import { findTelemetry } from "@sig/api/internal/http";
  *
  * findTelemetry("0.1.0")?.count("sig.logins");
  * ```

@@ -270,15 +270,12 @@ function unwritten(path: string, cause: unknown): SigError {
     : cause instanceof NotCapable
     ? `Run it with --allow-write=${path}.`
     : undefined;
-  return new SigError(
-    "write_failed",
-    {
-      action: `write ${quote(path)}`,
-      reason: whyNotWritten(cause),
-      cause,
-      ...(hint === undefined ? {} : { context: { hint } }),
-    },
-  );
+  return new SigError("write_failed", {
+    action: `write ${quote(path)}`,
+    reason: whyNotWritten(cause),
+    cause,
+    ...(hint === undefined ? {} : { context: { hint } }),
+  });
 }
 
 const NOT_WRITTEN = {

@@ -180,20 +180,17 @@ export async function settleWithin(
 }
 
 function cannotListen(place: string, cause: unknown): SigError {
-  return new SigError(
-    "invalid_request",
-    {
-      action: `listen on ${place}`,
-      reason: reasonOf(cause, NOT_LISTENING, "the system refused it"),
-      context: {
-        flag: "--addr",
-        ...(cause instanceof Deno.errors.NotCapable
-          ? { hint: `Run it with --allow-net=${place}.` }
-          : {}),
-      },
-      cause,
+  return new SigError("invalid_request", {
+    action: `listen on ${place}`,
+    reason: reasonOf(cause, NOT_LISTENING, "the system refused it"),
+    context: {
+      flag: "--addr",
+      ...(cause instanceof Deno.errors.NotCapable
+        ? { hint: `Run it with --allow-net=${place}.` }
+        : {}),
     },
-  );
+    cause,
+  });
 }
 
 /** Reasons by the names of Deno's errors. */

@@ -5,7 +5,7 @@
  *
  * @example A body of two members
  * ```ts
- * import { integer, readAs, strictObject } from "@sig/api/schemas";
+ * import { integer, readAs, strictObject } from "@sig/api/internal/schemas";
  * import { isSigError } from "@sig/core";
  * import { assert, assertEquals } from "@std/assert";
  * import { z } from "zod";

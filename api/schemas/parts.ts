@@ -19,7 +19,7 @@ const MAX_UNKNOWN = 100;
  *
  * @example
  * ```ts
- * import { readAs, strictObject } from "@sig/api/schemas";
+ * import { readAs, strictObject } from "@sig/api/internal/schemas";
  * import { SigError } from "@sig/core";
  * import { assertThrows } from "@std/assert";
  * import { z } from "zod";

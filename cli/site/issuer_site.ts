@@ -16,7 +16,7 @@
  * @module
  */
 
-import { hostsOf } from "@sig/api/http";
+import { hostsOf } from "@sig/api/internal/http";
 import { type ErrorCode, SigError, toProblem } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
 import { eTag, ifNoneMatch } from "@std/http/etag";

@@ -1,6 +1,6 @@
 // Static tests of the systemd units and the Dockerfile.
 import { assert, assertEquals } from "@std/assert";
-import { apiProgram } from "@sig/api/sig-api";
+import { apiProgram } from "@sig/api/internal/sig-api";
 import { variableName } from "@sig/api/program";
 import { webProgram } from "@sig/web/sig-web";
 import { EXECUTABLES } from "../../tools/programs.ts";

@@ -10,7 +10,7 @@ import {
   partsOf,
   type ServerProgram,
 } from "@sig/api/program";
-import { apiProgram } from "@sig/api/sig-api";
+import { apiProgram } from "@sig/api/internal/sig-api";
 import { webProgram } from "@sig/web/sig-web";
 import type { Command } from "../../cli/command_line/command.ts";
 import { usageLine } from "../../cli/command_line/help.ts";

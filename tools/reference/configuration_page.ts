@@ -3,7 +3,7 @@
  * @module
  */
 
-import { apiProgram } from "@sig/api/sig-api";
+import { apiProgram } from "@sig/api/internal/sig-api";
 import {
   flagRow,
   type FlagSpec,

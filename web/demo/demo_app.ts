@@ -5,7 +5,7 @@
  * @module
  */
 
-import { PAGE_HEADERS } from "@sig/api/http";
+import { PAGE_HEADERS } from "@sig/api/internal/http";
 import { escapeInvisible } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { html, raw } from "hono/html";

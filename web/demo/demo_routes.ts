@@ -5,8 +5,8 @@
  * @module
  */
 
-import { type App, problemResponse, readJson } from "@sig/api/http";
-import { readAs, strictObject } from "@sig/api/schemas";
+import { type App, problemResponse, readJson } from "@sig/api/internal/http";
+import { readAs, strictObject } from "@sig/api/internal/schemas";
 import { WELL_KNOWN_PATHS } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { z } from "zod";

@@ -7,7 +7,7 @@ import {
   type Startup,
   usageError,
 } from "@sig/api/program";
-import type { App, RequestLogEntry } from "@sig/api/http";
+import type { App, RequestLogEntry } from "@sig/api/internal/http";
 import { isSigError } from "@sig/core";
 import { mergeWith } from "../openid/clients.ts";
 import { findIssuerIdentifier } from "../openid/discovery.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { problemResponse, type ServiceEnv } from "@sig/api/http";
+import { problemResponse, type ServiceEnv } from "@sig/api/internal/http";
 import type { Context, Hono } from "hono";
 import { SigError } from "@sig/core";
 import type { MatchedRelationship } from "../login/relationship.ts";

@@ -1,6 +1,6 @@
 /** The routes of forward auth (docs/gate.md). @module */
 
-import type { ServiceEnv } from "@sig/api/http";
+import type { ServiceEnv } from "@sig/api/internal/http";
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { type Context, Hono } from "hono";

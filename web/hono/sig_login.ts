@@ -30,7 +30,7 @@ import {
   createClientAddress,
   MAX_BODY_BYTES,
   readUntypedJson,
-} from "@sig/api/http";
+} from "@sig/api/internal/http";
 import { PAGE_CHALLENGE, SESSION } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import { createSubjectKeys } from "../login/subject_key.ts";

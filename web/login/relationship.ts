@@ -1,8 +1,8 @@
 /** Checks the relationship that a login requires. @module */
 
-import { createTurns } from "@sig/api/http";
+import { createTurns } from "@sig/api/internal/http";
 import { type Consumer, createConsumer, type FetchPolicy } from "@sig/consumer";
-import type { AnswerMetrics } from "@sig/api/http";
+import type { AnswerMetrics } from "@sig/api/internal/http";
 import type { PinStore } from "@sig/consumer/pins";
 import {
   check,

@@ -1,6 +1,6 @@
 /** Resolves the `kid` of an attestation to the subject's key. @module */
 
-import { Quota } from "@sig/api/http";
+import { Quota } from "@sig/api/internal/http";
 import { type FetchPolicy, fetchSubjectKey } from "@sig/consumer";
 import { subjectDocumentUrl } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { readAs, strictObject } from "@sig/api/schemas";
+import { readAs, strictObject } from "@sig/api/internal/schemas";
 import {
   type ErrorCode,
   formatInstant,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ServiceEnv } from "@sig/api/http";
+import type { ServiceEnv } from "@sig/api/internal/http";
 import type { Hono } from "hono";
 import type { Session } from "../sessions/session.ts";
 import type { Application, Pending, PendingCode } from "../sign_in/context.ts";

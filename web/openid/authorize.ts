@@ -1,6 +1,6 @@
 /** The authorization endpoint (OIDC Core §3.1.2). @module */
 
-import { readForm, type ServiceEnv } from "@sig/api/http";
+import { readForm, type ServiceEnv } from "@sig/api/internal/http";
 import type { Context, Hono } from "hono";
 import { type Session, sessionClient } from "../sessions/session.ts";
 import type { Pending } from "../sign_in/context.ts";

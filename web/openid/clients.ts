@@ -6,7 +6,7 @@ import {
   readAs,
   requires,
   strictObject,
-} from "@sig/api/schemas";
+} from "@sig/api/internal/schemas";
 import {
   isSigError,
   JsonError,

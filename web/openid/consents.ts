@@ -5,8 +5,8 @@
  * @module
  */
 
-import { readJson, sendJson, type ServiceEnv } from "@sig/api/http";
-import { readAs, strictObject } from "@sig/api/schemas";
+import { readJson, sendJson, type ServiceEnv } from "@sig/api/internal/http";
+import { readAs, strictObject } from "@sig/api/internal/schemas";
 import { SigError } from "@sig/core";
 import type { Context, Hono } from "hono";
 import { z } from "zod";

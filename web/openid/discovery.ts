@@ -5,7 +5,7 @@
  */
 
 import { isLoopback } from "@sig/api/program";
-import { send, type ServiceEnv } from "@sig/api/http";
+import { send, type ServiceEnv } from "@sig/api/internal/http";
 import { SigError } from "@sig/core";
 import type { Hono } from "hono";
 import { RESPONSE_MODES } from "./answer_client.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readForm, type ServiceEnv } from "@sig/api/http";
+import { readForm, type ServiceEnv } from "@sig/api/internal/http";
 import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context, Hono } from "hono";
 import { sha256Base64Url } from "../login/digest.ts";

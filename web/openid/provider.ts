@@ -2,7 +2,7 @@
 
 import { Hono } from "hono";
 import { recordsOf } from "@sig/consumer/store";
-import type { AllowOrigin, ServiceEnv } from "@sig/api/http";
+import type { AllowOrigin, ServiceEnv } from "@sig/api/internal/http";
 import { SigError } from "@sig/core";
 import { addGateRoutes } from "../gate/gate_login.ts";
 import { createGateHosts } from "../gate/hosts.ts";

@@ -6,7 +6,7 @@ import {
   type ServerIo,
   usageError,
 } from "@sig/api/program";
-import type { Telemetry } from "@sig/api/http";
+import type { Telemetry } from "@sig/api/internal/http";
 import { escapeInvisible, isSigError, SigError } from "@sig/core";
 import {
   foldUsername,

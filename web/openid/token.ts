@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readForm, sendJson, type ServiceEnv } from "@sig/api/http";
+import { readForm, sendJson, type ServiceEnv } from "@sig/api/internal/http";
 import { equalInConstantTime } from "@sig/jose/internal";
 import type { Hono } from "hono";
 import { sha256Base64Url } from "../login/digest.ts";

@@ -1,6 +1,6 @@
 /** The userinfo endpoint (OIDC Core §5.3). @module */
 
-import { sendJson, type ServiceEnv } from "@sig/api/http";
+import { sendJson, type ServiceEnv } from "@sig/api/internal/http";
 import type { Hono } from "hono";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { claimsOf } from "./claims.ts";

@@ -14,7 +14,7 @@ import {
   readAll,
 } from "@sig/consumer/internal";
 import { DEFAULT_LIMITS, SigError } from "@sig/core";
-import { PackedText, type ServiceEnv } from "@sig/api/http";
+import { PackedText, type ServiceEnv } from "@sig/api/internal/http";
 import { DOCUMENT_FILES } from "../ui/page_config.ts";
 
 /** An issuer's unchanged documents by file name. */

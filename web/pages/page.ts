@@ -1,6 +1,6 @@
 /** The embedded page: its HTML, style and script. @module */
 
-import { PackedText, PAGE_HEADERS } from "@sig/api/http";
+import { PackedText, PAGE_HEADERS } from "@sig/api/internal/http";
 import type { Env, Hono } from "hono";
 import type { PageConfig } from "../ui/page_config.ts";
 import { ICON, PAGE, SCRIPT, STYLE } from "./assets.ts";

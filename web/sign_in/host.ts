@@ -1,7 +1,7 @@
 /** How a login hosts an OpenID Provider, which it does not import. @module */
 
 import type { RecordStore } from "@sig/consumer/store";
-import type { AllowOrigin, ServiceEnv } from "@sig/api/http";
+import type { AllowOrigin, ServiceEnv } from "@sig/api/internal/http";
 import type { Hono } from "hono";
 import type { CreateChallengeOptions } from "../login/create_challenge.ts";
 import type { LoginGate } from "../login/relationship.ts";

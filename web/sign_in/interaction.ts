@@ -11,9 +11,9 @@ import {
   send,
   sendJson,
   type ServiceEnv,
-} from "@sig/api/http";
+} from "@sig/api/internal/http";
 import type { Context, Hono } from "hono";
-import { oneOf, readAs, strictObject } from "@sig/api/schemas";
+import { oneOf, readAs, strictObject } from "@sig/api/internal/schemas";
 import { SigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { z } from "zod";

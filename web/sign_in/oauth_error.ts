@@ -1,6 +1,6 @@
 /** The errors of OAuth 2.0 and OpenID Connect. @module */
 
-import { send, type ServiceEnv } from "@sig/api/http";
+import { send, type ServiceEnv } from "@sig/api/internal/http";
 import type { Context } from "hono";
 import { isSigError } from "@sig/core";
 

@@ -1,6 +1,10 @@
 /** The HTML pages that the server renders. @module */
 
-import { PAGE_HEADERS, problemResponse, type ServiceEnv } from "@sig/api/http";
+import {
+  PAGE_HEADERS,
+  problemResponse,
+  type ServiceEnv,
+} from "@sig/api/internal/http";
 import type { Context, MiddlewareHandler } from "hono";
 import {
   escapeInvisible,

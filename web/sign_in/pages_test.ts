@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { ServiceEnv } from "@sig/api/http";
+import type { ServiceEnv } from "@sig/api/internal/http";
 import { SigError } from "@sig/core";
 import { assertEquals } from "@std/assert";
 import { refuseDirectly } from "./oauth_error.ts";

@@ -1,6 +1,6 @@
 /** A login server whose clock the test sets. */
 
-import type { App } from "@sig/api/http";
+import type { App } from "@sig/api/internal/http";
 import { assertEquals } from "@std/assert";
 import { type AppOptions, createApp } from "../app.ts";
 import type { GivenChallenge } from "./independent_client.ts";
