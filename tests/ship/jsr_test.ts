@@ -46,7 +46,7 @@ import { createMemoryKeyStore, createMemoryStore, initIssuer, openIssuer } from 
 import { checkIssuer, openInlineFeed } from "jsr:@sig/consumer@^${VERSION}";
 import { createApp as createApi } from "jsr:@sig/api@^${VERSION}";
 import { createServerIo, duration } from "jsr:@sig/api@^${VERSION}/program";
-import { apiProgram } from "jsr:@sig/api@^${VERSION}/sig-api";
+import { apiProgram } from "jsr:@sig/api@^${VERSION}/internal/sig-api";
 import { createApp as createWeb } from "jsr:@sig/web@^${VERSION}";
 import { webProgram } from "jsr:@sig/web@^${VERSION}/sig-web";
 import { run } from "jsr:@sig/cli@^${VERSION}";
