@@ -217,7 +217,10 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
         const { startDemo } = await import("./demo/start_demo.ts");
         demo = await startDemo({
           ...options,
-          ...{ url, audiences: own, log, serve: io.serve },
+          url,
+          audiences: own,
+          log,
+          serve: io.serve,
           settings: openid.settings,
           address: settings.address,
         });

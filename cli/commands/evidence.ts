@@ -64,7 +64,9 @@ export const evidenceMake = typedCommand({
         withSource(call, sig, (location, options) => {
           const as_of = call.flags["as-of"];
           const question = {
-            ...{ subject, require, at: instant },
+            subject,
+            require,
+            at: instant,
             ...as_of !== undefined && { as_of },
           };
           return makeEvidence(location, question, options);
@@ -150,7 +152,13 @@ function jsonOf(verified: VerifiedEvidence) {
   const { evidence, kid, vkey, signed_at } = verified;
   const { issuer, question, answer } = evidence;
   return {
-    ...{ sound: true, issuer, question, answer, kid, vkey, signed_at },
+    sound: true,
+    issuer,
+    question,
+    answer,
+    kid,
+    vkey,
+    signed_at,
     note: ISSUERS_OWN,
   };
 }

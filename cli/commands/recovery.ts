@@ -410,7 +410,11 @@ async function drill(
   const store = createFileStore(call.flags.dir);
   try {
     const said = await rehearse({
-      ...{ store, request, plan, keys: fileKeys(call), now: call.io.now() },
+      store,
+      request,
+      plan,
+      keys: fileKeys(call),
+      now: call.io.now(),
       questions: [...gained, ...lost],
     });
     if (call.format === "json") {

@@ -195,7 +195,10 @@ export const expiring = sourceCommand({
         return end !== undefined && compareInstants(end, last) <= 0;
       });
     const asked = {
-      ...{ role: null, type: null, at: null, as_of: null },
+      role: null,
+      type: null,
+      at: null,
+      as_of: null,
       until: formatInstant(last),
     };
     const { sha256 } = verified.feed;
@@ -311,7 +314,9 @@ function writeActive(
     describeAsked({ ...asked, whose }, now)
   }`;
   writeReport(call, {
-    ...{ heading: title, title, about: counted(found.length, "relationship") },
+    heading: title,
+    title,
+    about: counted(found.length, "relationship"),
     feed: { issuer, ...feed, sha256 },
     columns: COLUMNS,
     csv: [

@@ -185,7 +185,11 @@ async function askReaders(
     Promise.resolve(serve(withoutRecovery(files), request));
   const consumers = (["never", "always"] as const).map((proofs) =>
     createConsumer({
-      ...{ issuers: [iss], fetch, proofs, maxAgeMs: 0, now: () => now },
+      issuers: [iss],
+      fetch,
+      proofs,
+      maxAgeMs: 0,
+      now: () => now,
       allowPrivate: true,
     })
   );
@@ -196,7 +200,9 @@ async function askReaders(
     "by proof": (of) => consumers[1]!.check(iss, of as never),
     "v0.1": (of) =>
       checkIssuer(iss, of as never, {
-        ...{ fetch: plainFetch, now, allowPrivate: true },
+        fetch: plainFetch,
+        now,
+        allowPrivate: true,
       }),
   };
   const said = new Map<string, string>();
@@ -217,8 +223,11 @@ async function askReaders(
       const at = (stage: typeof names[number]) =>
         said.get(`${stage} ${i} ${reader}`)!;
       return {
-        ...{ subject, reader, before: at("before") },
-        ...{ between: at("between"), after: at("after") },
+        subject,
+        reader,
+        before: at("before"),
+        between: at("between"),
+        after: at("after"),
       };
     })
   );

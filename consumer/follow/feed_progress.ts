@@ -130,7 +130,11 @@ export async function readToEnd(
   const progress = new FeedProgress(digest, at, pin?.feed?.bytes ?? 0);
   if (bytes !== undefined) {
     await verification.read(progress.follow(bytes), {
-      ...{ now, yieldToEventLoop, onEvent, workers, expectedBytes },
+      now,
+      yieldToEventLoop,
+      onEvent,
+      workers,
+      expectedBytes,
       keys: loaded.keys,
     });
   }
@@ -198,7 +202,9 @@ async function foundFeed(
   const recovery = pinnedRecovery(loaded.recovery);
   const isAdded = recovery !== null && pin?.recovery === null;
   return {
-    ...{ kind: "feed", at: timeOf(now), issuer: loaded.issuer },
+    kind: "feed",
+    at: timeOf(now),
+    issuer: loaded.issuer,
     feed,
     proof,
     recovery,

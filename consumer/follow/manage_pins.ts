@@ -269,7 +269,10 @@ export async function acknowledgePin(
     const before = await keeper.read(options.now);
     if (before.pin.status === "unknown") throw notRemembered(pin.issuer);
     const after = acknowledge(before.pin, {
-      ...{ at, reason, code, issuer: pin.issuer },
+      at,
+      reason,
+      code,
+      issuer: pin.issuer,
       feed: served.feed,
       proof: served.proof,
       recovery: served.recovery,

@@ -205,8 +205,13 @@ async function prove(
   const recovery = pinnedRecovery(loaded.recovery);
   const part: Part = {
     statements: recovery?.sha256 ?? null,
-    ...{ kind: "part", events: seen.size, seen, observedAt: now },
-    ...{ subject, isPast, size },
+    kind: "part",
+    events: seen.size,
+    seen,
+    observedAt: now,
+    subject,
+    isPast,
+    size,
     checkpoint,
     feedBytes: checkpoint.bytes,
     heldBytes: 1024 + 2 * ownBytes,
@@ -270,7 +275,9 @@ async function judgeTail(
   const continued = continueTree(files, checkpoint, lines);
   const roots = await continued.catch(() => undefined);
   const error = pin && findContradiction(pin, {
-    ...{ keys, checkpoint, events },
+    keys,
+    checkpoint,
+    events,
     hashesAt(events) {
       const root = roots?.[events - size];
       return root && { root };

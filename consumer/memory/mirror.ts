@@ -273,7 +273,9 @@ export class Mirror implements DocumentReader {
     this.usedCopy = true;
     const { etag, mediaType } = tail;
     return {
-      ...{ etag, mediaType, bytes: chain(copy.pieces(), tail.bytes) },
+      etag,
+      mediaType,
+      bytes: chain(copy.pieces(), tail.bytes),
       length: copy.bytes + (tail.length ?? 0),
       cancel: () => tail.cancel(),
     };

@@ -59,7 +59,10 @@ export function joinPeople(
   for (const key of keys) {
     const { name = key.name, username, row } = all.get(key.subject) ?? {};
     all.set(key.subject, {
-      ...{ subject: key.subject, name, username, row },
+      subject: key.subject,
+      name,
+      username,
+      row,
       person: key.person ?? all.get(key.subject)?.person,
     });
   }

@@ -448,12 +448,13 @@ function draftOf(event: SigEvent): EventDraft {
   const { event_type, relationship_type, roles } = event;
   const { valid_from, valid_until, display } = event;
   return {
-    ...{ event_type, ...common, relationship_type, roles },
-    ...{
-      valid_from,
-      valid_until,
-      ...(display === undefined ? {} : { display }),
-    },
+    event_type,
+    ...common,
+    relationship_type,
+    roles,
+    valid_from,
+    valid_until,
+    ...(display === undefined ? {} : { display }),
   };
 }
 

@@ -90,13 +90,21 @@ export function readLedger(
   try {
     const known = changes.filter(isKnownAt(clock));
     return {
-      ...{ feed, clock, changes, known, fault: undefined },
+      feed,
+      clock,
+      changes,
+      known,
+      fault: undefined,
       people: readPeople(feed, known, clock),
     };
   } catch (error) {
     if (!isSigError(error)) throw error;
     return {
-      ...{ feed, clock, changes, known: [], people: [] },
+      feed,
+      clock,
+      changes,
+      known: [],
+      people: [],
       fault: error.message,
     };
   }
@@ -148,7 +156,11 @@ function readPeople(
       ...new Set([root, ...all.map(({ state }) => state.subject)]),
     ];
     return {
-      ...{ root, keys, name, position, held: all },
+      root,
+      keys,
+      name,
+      position,
+      held: all,
       status: all[0]!.status,
       isEnding: all.some(({ state: { valid_until: until }, status }) =>
         status === "active" && until !== null &&
