@@ -40,6 +40,9 @@ const DIFFERENCES: Readonly<Record<string, ErrorCode | "repaired">> = {
   // Options that an issuer does not have.
   "unknown-event-ignored": "unknown_event_type",
   "revoke-without-upsert-rejected": "repaired",
+  // An issuer does not compare its own feed with the roots of its statements.
+  "recovery-fewer-events": "repaired",
+  "recovery-other-events": "invalid_envelope",
 };
 
 for (const name of Object.keys(DIFFERENCES)) {

@@ -74,7 +74,7 @@ async function writeQuestions(
     const { options = {} } = expected;
     // Plain readers do not know recovery keys.
     const isOurs = expected.result === "invalid" &&
-      expected.code === "invalid_recovery";
+      ["invalid_recovery", "recovery_contradicted"].includes(expected.code);
     return Object.keys(options).length === 0 && !isOurs;
   });
   const questions = await Promise.all(usual.map(async (feed) => {

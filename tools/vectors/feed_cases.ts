@@ -28,7 +28,7 @@ export const themes: Readonly<Record<string, Theme>> = {
   "did-documents": { title: "did.json", cases: didDocuments },
   "forms": { title: "Members and values of events", cases: forms },
   "headers": { title: "Protected headers", cases: headers },
-  "history": { title: "The feed of the questions", cases: history },
+  "history": { title: "The feeds of the questions", cases: history },
   "key-sets": { title: "jwks.json", cases: keySets },
   "lines": { title: "Lines and their envelopes", cases: lines },
   "metadata": { title: "sig.json", cases: metadataCases },

@@ -1,4 +1,4 @@
-/** The feed of the questions in `vectors/questions.json`. @module */
+/** The feeds of the questions in `vectors/questions.json`. @module */
 
 import { BOB, revoke, upsert } from "../events.ts";
 import { type FeedCase, relationship, valid } from "../feed_case.ts";
@@ -33,7 +33,10 @@ const FUTURE = {
   valid_from: "2027-01-01T00:00:00Z",
 };
 
-/** Ten events of an organisation in one year. */
+const LATE = { relationship_id: "rel-late", subject: CAROL };
+const ENDED = { valid_until: "2026-02-01T00:00:00Z" };
+
+/** Ten events of an organisation in one year, and eight about order. */
 export const history: readonly FeedCase[] = [
   valid("history", {
     description:
@@ -102,5 +105,42 @@ export const history: readonly FeedCase[] = [
       relationship(9, FUTURE),
       relationship(10, { relationship_id: "rel-deploy" }),
     ],
+  }),
+  valid("history-of-moves", {
+    description:
+      "A relationship that moves to another subject, and two revokes that " +
+      "were recorded late.",
+    spec: "docs/protocol.md §4, §5",
+  }, {
+    lines: [
+      upsert(1, { relationship_id: "rel-moved", subject: BOB }),
+      upsert(2, { ...ENDED, relationship_id: "rel-ended" }),
+      upsert(3, { ...ENDED, relationship_id: "rel-moved" }),
+      upsert(4, { ...ENDED, relationship_id: "rel-ended" }),
+      upsert(5, LATE),
+      revoke(6, {
+        ...LATE,
+        issued_at: "2026-04-01T00:00:00Z",
+        effective_at: "2026-03-01T00:00:00Z",
+      }),
+      upsert(7, { ...LATE, issued_at: "2026-04-10T00:00:00Z" }),
+      revoke(8, {
+        ...LATE,
+        issued_at: "2026-05-01T00:00:00Z",
+        effective_at: "2026-02-01T00:00:00Z",
+      }),
+    ].map((event) => line(event)),
+  }, {
+    last_sequence: 8,
+    state: [
+      relationship(3, { ...ENDED, relationship_id: "rel-moved" }),
+      relationship(4, { ...ENDED, relationship_id: "rel-ended" }),
+      relationship(8, {
+        ...LATE,
+        revoked_reason_code: "employment_ended",
+        revoked_effective_at: "2026-02-01T00:00:00Z",
+      }),
+    ],
+    warnings: ["subject_changed"],
   }),
 ];

@@ -5,7 +5,7 @@ import { base64url, concat, type JsonObject, toBytes } from "../bytes.ts";
 import { didDocument, ISSUER, jwks, metadata } from "../documents.ts";
 import { BOB, issuedOn, revoke, upsert } from "../events.ts";
 import { type FeedCase, invalid, relationship, valid } from "../feed_case.ts";
-import { deriveKey, KEY_1, KEY_2, type TestKey } from "../keys.ts";
+import { deriveKey, KEY_1, KEY_2, STRANGER, type TestKey } from "../keys.ts";
 import { line } from "../lines.ts";
 
 const RECOVERY_1 = deriveKey("recovery-1", "sig-test-recovery-1 (never use)");
@@ -77,6 +77,13 @@ const documents = {
   jwks: jwks(KEY_1, KEY_2),
   did: didDocument([KEY_1, KEY_2]),
 };
+/** Key 1 under another kid. */
+const RENAMED: TestKey = { ...KEY_1, kid: "orgsign-3" };
+const renamed = {
+  jwks: jwks(KEY_1, KEY_2, RENAMED),
+  did: didDocument([KEY_1, KEY_2, RENAMED]),
+};
+const BY_MALLORY = upsert(2, { relationship_id: "rel-2", subject: MALLORY });
 const spec = "docs/protocol.md §14.2";
 
 function bad(name: string, description: string, text: string): FeedCase {
@@ -114,7 +121,7 @@ export const recovery: readonly FeedCase[] = [
     metadata: withStatements(statement()),
     lines: [
       GOOD,
-      line(upsert(2, { relationship_id: "rel-2", subject: MALLORY })),
+      line(BY_MALLORY),
       line(
         revoke(3, {
           relationship_id: "rel-2",
@@ -167,6 +174,110 @@ export const recovery: readonly FeedCase[] = [
     state: [relationship(2, { relationship_id: "rel-2", subject: BOB })],
     warnings: ["event_void"],
   }),
+  valid("recovery-ends-nothing", {
+    description: "A statement may end no key.",
+    spec: "docs/protocol.md §14.1",
+  }, {
+    ...documents,
+    metadata: withStatements(statement({ ended: [] })),
+    lines: [GOOD],
+  }, {
+    last_sequence: 1,
+    state: [relationship(1)],
+  }),
+  valid("recovery-other-kid", {
+    description: "A key that ended has ended under another kid too.",
+    spec: "docs/protocol.md §14.1",
+  }, {
+    ...renamed,
+    metadata: withStatements(statement()),
+    lines: [GOOD, line(BY_MALLORY, { key: RENAMED })],
+  }, {
+    last_sequence: 2,
+    state: [relationship(1)],
+    warnings: ["event_void"],
+  }),
+  valid("recovery-lowest-last-sequence", {
+    description: "Of two kids of one key, the lower last_sequence counts.",
+    spec: "docs/protocol.md §14.1",
+  }, {
+    ...renamed,
+    metadata: withStatements(statement({
+      ended: [{ ...END, kid: RENAMED.kid }, { ...END, last_sequence: 2 }],
+      size: 2,
+      root: root(GOOD, line(BY_MALLORY)),
+    })),
+    lines: [GOOD, line(BY_MALLORY)],
+  }, {
+    last_sequence: 2,
+    state: [relationship(1)],
+    warnings: ["event_void"],
+  }),
+  invalid("recovery-other-x", {
+    description: "The key set has another key under a kid that ended.",
+    spec: "docs/protocol.md §14.1",
+  }, {
+    ...documents,
+    metadata: withStatements(
+      statement({ ended: [{ ...END, x: STRANGER.x }] }),
+    ),
+    lines: [GOOD],
+  }, { code: "recovery_contradicted", kid: KEY_1.kid }),
+  invalid("recovery-other-x-of-keys", {
+    description: "The key set has another key under a kid of keys.",
+    spec: "docs/protocol.md §14.1",
+  }, {
+    ...documents,
+    metadata: withStatements(
+      statement({ keys: { [KEY_2.kid]: STRANGER.x } }),
+    ),
+    lines: [GOOD],
+  }, { code: "recovery_contradicted", kid: KEY_2.kid }),
+  invalid("recovery-other-events", {
+    description: "The events of a statement are compared before later lines.",
+    spec,
+  }, {
+    ...documents,
+    metadata: withStatements(
+      statement({ root: root(line(upsert(1, { subject: BOB }))) }),
+    ),
+    lines: [GOOD, "{}"],
+  }, { code: "recovery_contradicted", line: 1 }),
+  invalid("recovery-fault-before-root", {
+    description: "The fault of a line precedes the root that includes it.",
+    spec,
+  }, {
+    ...documents,
+    metadata: withStatements(statement()),
+    lines: ["{}"],
+  }, { code: "invalid_envelope", line: 1 }),
+  invalid("recovery-fewer-events", {
+    description: "The feed has fewer events than a statement.",
+    spec,
+  }, {
+    ...documents,
+    metadata: withStatements(
+      statement({ size: 2, root: root(GOOD, line(BY_MALLORY)) }),
+    ),
+    lines: [GOOD],
+  }, { code: "recovery_contradicted" }),
+  invalid("recovery-null", {
+    description: "The member recovery is not null.",
+    spec: "docs/protocol.md §1.2, §14.1",
+  }, {
+    metadata: metadata({ recovery: null }),
+    lines: [GOOD],
+  }, { code: "invalid_recovery" }),
+  bad(
+    "ended-twice",
+    "A statement ends each kid once.",
+    statement({ ended: [END, { ...END, last_sequence: 0 }] }),
+  ),
+  bad(
+    "next-key-in-keys",
+    "The next recovery key can't sign events.",
+    statement({ keys: { [KEY_2.kid]: KEY_2.x, next: RECOVERY_2.x } }),
+  ),
   bad(
     "signed-by-signing-key",
     "A signing key can't end keys.",
