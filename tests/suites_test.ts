@@ -18,7 +18,7 @@ Deno.test({
       "ok envelopes (WebCrypto): 134/134",
       "ok wycheproof (node:crypto): 151/151",
       "ok wycheproof (WebCrypto): 151/151",
-      "ok feeds: 288/288",
+      "ok feeds: 290/290",
       "ok questions: 50/50",
       "ok invitations: 6/6",
       "ok prototype pollution: 43/43",

@@ -181,4 +181,16 @@ export const order: readonly FeedCase[] = [
       line(upsert(3, { event_id: "event-1", issued_at: issuedOn(2) })),
     ],
   }, { code: "sequence_gap", line: 2, sequence: 3 }),
+  invalid("sequence-claimed-unsigned", {
+    description: "The place has the claimed sequence, signed or not.",
+    spec: "docs/protocol.md §1, §2.6",
+  }, {
+    lines: [first, line(upsert(9), { key: STRANGER })],
+  }, { code: "signature_invalid", line: 2, sequence: 9, kid: KEY_1.kid }),
+  invalid("sequence-claimed-after-header", {
+    description: "With a faulty header, the place has the expected sequence.",
+    spec: "docs/protocol.md §1, §2.6",
+  }, {
+    lines: [first, line(upsert(9), { header: header({ typ: "JWT" }) })],
+  }, { code: "typ_mismatch", line: 2 }),
 ];
