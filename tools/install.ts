@@ -64,7 +64,8 @@ function requireOurs(path: string): void {
 
 /**
  * Bundles the programs into a folder of the checkout that is named after its
- * content: a running program keeps the files that it has not loaded yet.
+ * content: a running program keeps the files that it has not loaded yet. A
+ * folder that exists gets the files again, since some may be lost or damaged.
  */
 async function bundle(root: string): Promise<string> {
   const dist = `${root}/dist`;
@@ -78,12 +79,21 @@ async function bundle(root: string): Promise<string> {
       .map((each) => Deno.readTextFileSync(`${temporary}/${each}`));
     const digest = await sha256(new TextEncoder().encode(named.join("")));
     const folder = `${dist}/programs-${digest.slice(0, 16)}`;
-    if (!exists(folder)) Deno.renameSync(temporary, folder);
+    moveFiles(temporary, folder);
     return folder;
   } catch (error) {
     throw new Refusal(`Cannot bundle the programs: ${messageOf(error)}`);
   } finally {
     if (exists(temporary)) Deno.removeSync(temporary, { recursive: true });
+  }
+}
+
+/** Moves all files of a folder; each replaces an equal one atomically. */
+function moveFiles(from: string, to: string): void {
+  Deno.mkdirSync(to, { recursive: true });
+  for (const { name, isDirectory } of Deno.readDirSync(from)) {
+    const move = isDirectory ? moveFiles : Deno.renameSync;
+    move(`${from}/${name}`, `${to}/${name}`);
   }
 }
 

@@ -177,6 +177,29 @@ Deno.test({
 });
 
 Deno.test({
+  name: "installing again replaces lost and damaged files of the bundle",
+  ignore,
+  fn: () =>
+    withHome(async (home, install) => {
+      await install(home);
+      const launcher = await Deno.readTextFile(`${home}/sig`);
+      const [, bundle] = /^bundle='(.*)'$/m.exec(launcher)!;
+      // Files that no other test loads.
+      const files = ["redis_client.js", "web/main.js"]
+        .map((name) => `${bundle}/${name}`);
+      const [lost, damaged] = files;
+      const texts = await Promise.all(files.map((f) => Deno.readTextFile(f)));
+      await Deno.remove(lost!);
+      await Deno.writeTextFile(damaged!, "throw 1;");
+      const { code, stderr } = await install(home);
+      assertEquals(code, 0, stderr);
+      for (const [i, file] of files.entries()) {
+        assertEquals(await Deno.readTextFile(file), texts[i]);
+      }
+    }),
+});
+
+Deno.test({
   name: "a launcher lets watch start only the program of --exec",
   ignore,
   fn: () =>
