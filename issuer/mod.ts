@@ -103,6 +103,7 @@ export type {
   NamedDraft,
   RecoveryPlan,
   RecoveryRequest,
+  RemainingKey,
   SignedEvent,
 } from "./recovery/plan_recovery.ts";
 export { type GuardOptions, requireGuards } from "./plan/guards.ts";

@@ -196,6 +196,7 @@ export const recover = typedCommand({
     const probe = { ...ends, next: known ?? PLACEHOLDER };
     const stolen = await stolenKeys(call, issuer, probe);
     const plan = await issuer.planRecovery({ ...probe, stolen });
+    warnOfKept(call, plan);
     if (call.flags.drill) {
       return await drill(call, { ...probe, stolen }, plan);
     }
@@ -289,6 +290,17 @@ function describe(event: SignedEvent["event"]): string {
   return safe(
     `${sequence} ${what ?? event_type} ${subject} ${detail} (${issued_at})`,
   );
+}
+
+/** Names the keys that stay: a thief may have added one on this machine. */
+function warnOfKept(call: RecoverCall, { kept }: RecoveryPlan): void {
+  for (const { kid, events } of kept) {
+    const signed = `${counted(events, "event")} after the theft`;
+    warn(
+      call,
+      `key ${kid} stays valid, with ${signed}. If it is not yours, end it too: --stolen ${kid}=0`,
+    );
+  }
 }
 
 /** Shows what changes, and asks. */

@@ -252,6 +252,22 @@ test("a key that the thief added must be named", async (of) => {
   await of.says(`${MAY} ${MALLORY}`, { code: 1, out: "no_relationship" });
 });
 
+test("a key that stays after a theft is named, since a thief may have added it here", async (of) => {
+  await of.ok(CREATE);
+  const good = (await of.events()).length;
+  await of.ok("rotate-key --dir $D/acme --kid evil-2");
+  await of.ok(
+    `upsert --dir $D/acme --subject ${MALLORY} --type employee --role deploy`,
+  );
+  const stolen = `${RECOVER} --stolen orgsign-1=${good}`;
+  const stays =
+    "key evil-2 stays valid, with 1 event after the theft. If it is not yours, end it too: --stolen evil-2=0";
+  await of.says(`${stolen} --drill`, { err: stays });
+  await of.says(stolen.replace(" --yes", ""), { code: 2, err: stays });
+  await of.ok(`${stolen} --stolen evil-2=0`);
+  await of.says(`${MAY} ${MALLORY}`, { code: 1, out: "no_relationship" });
+});
+
 test("a directory without its last statements signs no other one", async (of) => {
   await of.ok(CREATE);
   await of.copy("acme", "backup");

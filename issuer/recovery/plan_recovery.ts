@@ -18,7 +18,7 @@ import {
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { encodeBase64Url } from "@sig/jose/internal";
-import { isVoidEvent, type SigningKey } from "@sig/jose/keys";
+import { isVoidEvent, type KeyResolver, type SigningKey } from "@sig/jose/keys";
 import { leafHash, sha256, TreeHasher } from "@sig/jose/proofs";
 import {
   commitmentTo,
@@ -62,6 +62,14 @@ export interface SignedEvent {
   readonly kid: string;
 }
 
+/** A key that a recovery from a theft does not end. */
+export interface RemainingKey {
+  /** The kid. */
+  readonly kid: string;
+  /** The number of events that it has signed, all after the theft. */
+  readonly events: number;
+}
+
 /** What a recovery would publish. */
 export interface RecoveryPlan {
   /** The claims of the statement. */
@@ -72,6 +80,12 @@ export interface RecoveryPlan {
   readonly kid: string;
   /** The events that have no effect from then on. */
   readonly voids: readonly SignedEvent[];
+  /**
+   * The keys that do not end although another one was stolen, and that neither
+   * a statement has named nor an event before the theft has used: the thief may
+   * have added them on this machine.
+   */
+  readonly kept: readonly RemainingKey[];
   /** The state that readers have now. */
   readonly before: FeedState;
   /** The state without the void events. */
@@ -176,15 +190,34 @@ export async function planRecovery(
   const after = newReplay(documents);
   for (const each of events) after.apply(each.event, undefined, isVoid(each));
   const voids = events.filter(isVoid);
+  const { stolen = new Map() } = request;
+  const theft = isPublished ? Infinity : Math.min(...stolen.values());
+  const known = new Set(events.slice(0, theft).map(({ kid }) => kid));
+  const kept = theft === Infinity
+    ? []
+    : unnamedKeys(keys, recovery).filter((kid) => !known.has(kid))
+      .map((kid) => ({
+        kid,
+        events: events.filter((each) => each.kid === kid).length,
+      }));
   return {
     claims: isPublished ? claims : { ...claims, ended },
     isPublished,
     kid,
     voids,
+    kept,
     before: before.state(),
     after: after.state(),
     drafts: correctiveDrafts(documents, events, isVoid, request.again ?? []),
   };
+}
+
+/** Returns the keys that do not end, and that no statement has named. */
+function unnamedKeys(keys: KeyResolver, { statements }: Recovery) {
+  return [...keys.keys].filter(([kid, { jwk }]) =>
+    keys.endOf(kid) === undefined &&
+    statements.every((each) => each.keys[kid] !== jwk.x)
+  ).map(([kid]) => kid);
 }
 
 function newReplay({ issuer, limits }: IssuerDocuments): Replay {
