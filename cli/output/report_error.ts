@@ -126,6 +126,14 @@ function namedError(thrown: unknown): unknown {
   if ("code" in thrown && thrown.code === "ERR_MODULE_NOT_FOUND") {
     // The first line names the module; the others are internals of Deno.
     const what = /^[^\n]*/.exec(thrown.message)?.[0] ?? "";
+    if (what.includes('"file:')) {
+      return named(
+        "not_found",
+        "load the program",
+        `a file of it is missing: ${what}`,
+        "Restore the checkout, and run deno task install again.",
+      );
+    }
     return named(
       "fetch_failed",
       "load the program",

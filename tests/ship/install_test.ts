@@ -173,6 +173,21 @@ Deno.test({
       assertEquals([code, stdout], [2, ""]);
       assertStringIncludes(stderr, "task install");
     }
+    // A file that is loaded later.
+    const files = Array.from(Deno.readDirSync(bundle.path), (f) => f.name);
+    const file = files.find((name) => name.startsWith("check-"))!;
+    await Deno.remove(`${bundle.path}/${file}`);
+    const options = { deno: Deno.execPath(), bundle: bundle.path };
+    const { code, stderr } = await run("sh", [
+      ...["-c", shellLauncher(sig!, options), "sig", "check"],
+      ...["--sig", ".", "--subject", "x", "--require", "role=x"],
+    ]);
+    assertEquals(code, 2, stderr);
+    assertStringIncludes(
+      stderr,
+      "not_found: Cannot load the program: a file of it is missing",
+    );
+    assertStringIncludes(stderr, "task install");
   },
 });
 
