@@ -153,8 +153,11 @@ export class Replacement {
       const isPart = each.startsWith(`${this.#path.slice(slash)}.`) &&
         each.endsWith(".part");
       if (!isPart) continue;
-      const { mtimeMs } = this.#fs.statSync(folder + each);
-      if (nowMs - mtimeMs > PART_LIFETIME_MS) this.#fs.rmSync(folder + each);
+      // Another process may have removed it meanwhile.
+      const part = this.#fs.lstatSync(folder + each, { throwIfNoEntry: false });
+      if (part !== undefined && nowMs - part.mtimeMs > PART_LIFETIME_MS) {
+        this.#fs.rmSync(folder + each, { force: true });
+      }
     }
   }
 

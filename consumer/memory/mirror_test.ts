@@ -339,6 +339,15 @@ test("a folder, a FIFO or a link in place of a copy is not opened", async ({ rea
   }
 });
 
+test("a part of another process that is not there any more costs no copy", async ({ read, copyPath }) => {
+  await read(FEED);
+  const part = `${copyPath()}.gone.part`;
+  await Deno.symlink("/nowhere", part);
+  await read(FEED + linesOf(1));
+  assertEquals((await read(FEED + linesOf(2))).usedCopy, true);
+  await Deno.remove(part);
+});
+
 test("without a folder that can be used, documents are only passed on", async ({ read, folder }) => {
   await Deno.writeTextFile(`${folder.replace("/sig/feeds", "")}/file`, "");
   for (let nth = 0; nth < 2; nth++) {
