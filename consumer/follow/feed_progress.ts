@@ -16,7 +16,7 @@ import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { RunningHash } from "../verify/verify_feed.ts";
 import {
   contradictionOf,
-  type FoundFeed,
+  type FeedOutcome,
   type Reading,
   type RefreshOptions,
   timeOf,
@@ -96,8 +96,8 @@ export function countLines(bytes: Uint8Array): number {
   return count;
 }
 
-/** A verification, and the rest of its feed. */
-interface FeedRest {
+/** A verification, and the bytes of the feed that it has not read. */
+interface VerificationInput {
   readonly verification: FeedVerification;
   /** The digest of what was verified before. */
   readonly digest: RunningHash;
@@ -121,8 +121,9 @@ interface FeedRest {
  */
 export async function readToEnd(
   reading: Reading,
-  { verification, digest, at, bytes, expectedBytes, ...read }: FeedRest,
-): Promise<FoundFeed> {
+  { verification, digest, at, bytes, expectedBytes, ...read }:
+    VerificationInput,
+): Promise<FeedOutcome> {
   const { pin, keys, loaded, proofs, options, mirror } = reading;
   const { now, yieldToEventLoop, onEvent, workers } = options;
   const { tree } = verification;
@@ -159,19 +160,22 @@ export async function readToEnd(
   }
   tree?.endState();
   const found = { ...read, verification, digest, sha256, proof };
-  return await foundFeed(reading, found);
+  return await validFeed(reading, found);
 }
 
-/** A feed that was verified to its end, and continues the pin. */
-type ReadFeed = Omit<FeedRest, "at" | "bytes" | "expectedBytes"> & {
-  readonly sha256: string;
-  readonly proof: PinnedProof | null;
-};
+/** A feed that was verified to its end and continues the pin, with its digest. */
+type CompleteFeed =
+  & Omit<VerificationInput, "at" | "bytes" | "expectedBytes">
+  & {
+    readonly sha256: string;
+    readonly proof: PinnedProof | null;
+  };
 
-async function foundFeed(
+async function validFeed(
   { pin, loaded, documents, keys: { published }, proofs, options }: Reading,
-  { verification, digest, sha256, proof, etag, comparedAt, warnings }: ReadFeed,
-): Promise<FoundFeed> {
+  { verification, digest, sha256, proof, etag, comparedAt, warnings }:
+    CompleteFeed,
+): Promise<FeedOutcome> {
   const { now } = options;
   const { metadata: { events_uri: ref, public_only } } = loaded;
   const result = verification.result();

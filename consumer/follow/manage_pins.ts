@@ -28,7 +28,7 @@ import { listRecords, type RecordStore } from "../store/record_store.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import { refreshIssuer } from "./observe.ts";
-import { FollowedIssuer, type ServedFeed, timeOf } from "./reading.ts";
+import { FollowedIssuer, timeOf, type ValidFeed } from "./reading.ts";
 import { readFeed } from "./refresh.ts";
 
 /** A type whose members can be null. */
@@ -197,7 +197,7 @@ async function compare(
 async function readServed(
   location: IssuerLocation,
   options: ReadingOptions,
-): Promise<ServedFeed> {
+): Promise<ValidFeed> {
   const start = { pin: UNKNOWN, copy: undefined, repeatedAt: undefined };
   const { found } = await readFeed(location, start, {
     ...options,
@@ -211,7 +211,7 @@ type ReadingOptions = Omit<AcknowledgeOptions, "reason" | "expect" | "confirm">;
 
 /** Returns whether a feed is exactly what an incident saw. */
 async function isRecorded(
-  { copy: { sha256, events }, copy, proof }: ServedFeed,
+  { copy: { sha256, events }, copy, proof }: ValidFeed,
   seen: Served | null,
 ): Promise<boolean> {
   const { keys, statements } = servedKeys(await fetchedKeys(copy));
@@ -292,7 +292,7 @@ export async function acknowledgePin(
 
 function notConfirmed(
   { error, pin }: Comparison,
-  { feed: { sequence, prefix_sha256: sha256 } }: ServedFeed,
+  { feed: { sequence, prefix_sha256: sha256 } }: ValidFeed,
   expect: string | undefined,
 ): SigError {
   const seen = pin.status === "contradicted" ? pin.incident.seen : null;

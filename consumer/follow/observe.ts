@@ -38,16 +38,16 @@ import type { KnownIssuer } from "./known_issuers.ts";
 import {
   type Copy,
   type FollowedIssuer,
-  type Found,
   type Observation,
   type Part,
+  type ReadOutcome,
   type RefreshOptions,
   timeOf,
 } from "./reading.ts";
 import { waitAtMost } from "./shared_refresh.ts";
 
 /** How a question is answered, in addition to its bounds. */
-export interface Observing extends Omit<RefreshOptions, "now"> {
+export interface QuestionOptions extends Omit<RefreshOptions, "now"> {
   /** When the question arrived. */
   readonly at: Date;
   readonly bounds: Bounds;
@@ -68,7 +68,7 @@ export interface Observing extends Omit<RefreshOptions, "now"> {
 export function observeKnown(
   issuer: KnownIssuer,
   part: StateScope,
-  asked: Observing,
+  asked: QuestionOptions,
 ): Observation | undefined {
   const kept = issuer.keeper.known;
   if (kept === undefined) return undefined;
@@ -85,7 +85,7 @@ export function observeKnown(
 export async function observeIssuer(
   issuer: KnownIssuer,
   part: StateScope,
-  asked: Observing,
+  asked: QuestionOptions,
 ): Promise<Observation> {
   const { bounds, at, waitFor = runImmediately } = asked;
   const question = provableQuestion(part, asked);
@@ -107,7 +107,7 @@ export async function observeIssuer(
       () => sharedRefresh(issuer, pin, asked, signal),
     ).catch(async (error) => {
       // A connection that breaks must not hide the fault of a proof.
-      if (isUnreachable(error)) await proven?.settleFault?.();
+      if (isUnreachable(error)) await proven?.writeFault?.();
       throw error;
     });
     const { warning } = proven ?? {};
@@ -116,7 +116,7 @@ export async function observeIssuer(
   const isUrgent = bounds.maxAgeMs === 0;
   const { signal } = asked;
   const observation = await issuer.backOff.ask(read, { isUrgent, signal })
-    .catch((error) => forgive(error, issuer, question, asked));
+    .catch((error) => answerWhileUnreachable(error, issuer, question, asked));
   requireReached(observation, bounds.minSequence);
   return observation;
 }
@@ -127,11 +127,11 @@ export async function observeIssuer(
  *
  * @throws {SigError} `feed_stale`, or the error.
  */
-async function forgive(
+async function answerWhileUnreachable(
   error: unknown,
   issuer: KnownIssuer,
   question: ProofQuestion | undefined,
-  asked: Observing,
+  asked: QuestionOptions,
 ): Promise<Observation> {
   if (!isSigError(error) || error.category !== "unavailable") throw error;
   if (error.code === "store_unavailable") throw error;
@@ -172,7 +172,7 @@ function answerOf(
   issuer: KnownIssuer,
   pin: Pin,
   question: ProofQuestion | undefined,
-  asked: Observing,
+  asked: QuestionOptions,
 ): Observation | undefined {
   const { copy, parts } = issuer;
   const part = question && parts.find(question);
@@ -184,13 +184,13 @@ function stateOf(
   states: readonly (Copy | Part | undefined)[],
   { keeper }: KnownIssuer,
   pin: Pin,
-  asked: Observing,
+  asked: QuestionOptions,
 ): Observation | undefined {
   const { at, bounds: { maxAgeMs, minSequence } } = asked;
   const demand = { at, maxAgeMs, minSequence };
   for (const state of states) {
     if (state === undefined || !mayAnswer(pin, state, demand)) continue;
-    if (stillMeets(state, asked)) return shown(keeper, pin, state);
+    if (stillMeets(state, asked)) return observationOf(keeper, pin, state);
   }
   return undefined;
 }
@@ -198,7 +198,7 @@ function stateOf(
 /** A policy must hold when the answer is given, not when the state was read. */
 function stillMeets(
   { checkpoint }: Copy | Part,
-  { checkpointPolicy, at }: Observing,
+  { checkpointPolicy, at }: QuestionOptions,
 ): boolean {
   if (checkpointPolicy === undefined) return true;
   try {
@@ -211,7 +211,7 @@ function stillMeets(
 }
 
 /** Returns the observation of a state, as the pin and the keeper show it. */
-function shown(
+function observationOf(
   { forgets }: PinKeeper,
   pin: Pin,
   { observation }: Copy | Part,
@@ -237,7 +237,7 @@ function warned(observation: Observation, warning: Warning): Observation {
 async function sharedRefresh(
   { refreshes, copy }: KnownIssuer,
   pin: Pin,
-  { bounds: { maxAgeMs, minSequence }, at }: Observing,
+  { bounds: { maxAgeMs, minSequence }, at }: QuestionOptions,
   signal: AbortSignal | undefined,
 ): Promise<Observation> {
   const { runningSince } = refreshes;
@@ -262,12 +262,12 @@ const BYTES_OF_A_READ = 32 * 1024;
 async function proveAnswer(
   issuer: KnownIssuer,
   question: ProofQuestion,
-  asked: Observing,
+  asked: QuestionOptions,
 ): Promise<{
   readonly observation?: Observation;
   readonly warning?: Warning;
   /** Keeps the fault of the proof, if the pin has not changed since. */
-  readonly settleFault?: () => Promise<unknown>;
+  readonly writeFault?: () => Promise<unknown>;
 }> {
   const { keeper, did } = issuer;
   const { at, waitFor = runImmediately } = asked;
@@ -290,17 +290,18 @@ async function proveAnswer(
       if (warning === undefined) return {};
       return error === undefined ? { warning } : {
         warning,
-        settleFault: () => settle(issuer, before, { kind: "fault", error }, at),
+        writeFault: () =>
+          writePin(issuer, before, { kind: "fault", error }, at),
       };
     }
-    const after = await settle(issuer, before, found, at);
+    const after = await writePin(issuer, before, found, at);
     if (after === undefined) return undefined;
     if (found.kind !== "proof") throw found.error;
     const { part } = found;
     issuer.parts.keep(part);
     issuer.proofReads++;
     issuer.feedBytes = part.feedBytes;
-    return { observation: shown(keeper, after.pin, part) };
+    return { observation: observationOf(keeper, after.pin, part) };
   });
 }
 
@@ -311,7 +312,7 @@ async function proveAnswer(
 export function isDueToLoad(
   { copy, proofReads, feedBytes = Infinity }: KnownIssuer,
   { proofs = "until_loaded", limits = DEFAULT_LIMITS }: Pick<
-    Observing,
+    QuestionOptions,
     "limits" | "proofs"
   >,
 ): boolean {
@@ -320,7 +321,7 @@ export function isDueToLoad(
     proofReads * BYTES_OF_A_READ > feedBytes;
 }
 
-function mayProve(issuer: KnownIssuer, asked: Observing): boolean {
+function mayProve(issuer: KnownIssuer, asked: QuestionOptions): boolean {
   const { full, proofs = "until_loaded", refreshAhead } = asked;
   if (proofs === "never" || full) return false;
   if (proofs === "always") return true;
@@ -333,7 +334,7 @@ async function readInTime(
   issuer: KnownIssuer,
   pin: Pin,
   question: ProofQuestion,
-  { at: now, ...options }: Observing,
+  { at: now, ...options }: QuestionOptions,
 ) {
   const location = await issuer.locateProofs();
   if (location === undefined) return undefined;
@@ -381,12 +382,15 @@ export async function refreshIssuer(
       if (found.kind === "feed" && keepOnly === undefined) {
         issuer.copy = found.copy;
       }
-      const after = await settle(issuer, before, found, now);
+      const after = await writePin(issuer, before, found, now);
       if (after === undefined) return undefined;
       if (found.kind !== "feed") throw found.error;
       const state = found.copy;
       await read.mirror?.keep(state.documents);
-      return { observation: shown(keeper, after.pin, state), copy: state };
+      return {
+        observation: observationOf(keeper, after.pin, state),
+        copy: state,
+      };
     } finally {
       read.mirror?.close();
     }
@@ -401,7 +405,7 @@ export async function refreshIssuer(
 async function observeMirrored(
   issuer: KnownIssuer,
   pin: Pin,
-  asked: Observing,
+  asked: QuestionOptions,
 ): Promise<Observation | undefined> {
   const { bounds: { maxAgeMs }, at } = asked;
   const observedAt = mirroredAt(pin, asked);
@@ -426,7 +430,7 @@ async function observeMirrored(
 /** Returns when the copy on disk was read, if there may be one. */
 function mirroredAt(
   pin: Pin,
-  { mirrorFolder, full }: Observing,
+  { mirrorFolder, full }: QuestionOptions,
 ): Date | undefined {
   const { feed } = pin.status === "remembered" ? pin : { feed: null };
   return mirrorFolder === undefined || full || feed === null
@@ -454,10 +458,10 @@ function unchanged({ kind }: DocumentReader): DocumentReader {
  * Writes the pin after a read. Returns undefined if the read must be repeated:
  * the pin has changed, or was forgotten.
  */
-async function settle(
+async function writePin(
   { keeper }: FollowedIssuer,
   before: KeptPin,
-  found: Found,
+  found: ReadOutcome,
   now: Date,
 ): Promise<KeptPin | undefined> {
   if (found.kind === "contradiction" && keeper.forgets) {

@@ -53,8 +53,8 @@ import {
 import {
   type Contradiction,
   contradictionOf,
-  type Found,
   type Part,
+  type ReadOutcome,
   timeOf,
 } from "./reading.ts";
 
@@ -73,10 +73,12 @@ interface Unproven {
   readonly fault?: SigError | undefined;
 }
 
-type Proven = Exclude<Found, { readonly kind: "feed" }>;
+/** The outcome of a read by proof: the proof, a fault or a contradiction. */
+type ProofOutcome = Exclude<ReadOutcome, { readonly kind: "feed" }>;
 
-type FoundByProof =
-  | Proven
+/** The outcome of a read by proof, or why the feed must be read. */
+type ProofAttempt =
+  | ProofOutcome
   /** `again` has already read the documents, for the read of the feed. */
   | Unproven & { readonly again: DocumentReader };
 
@@ -91,7 +93,7 @@ export async function readByProof(
   location: IssuerLocation,
   question: ProofQuestion,
   options: ProofOptions,
-): Promise<FoundByProof> {
+): Promise<ProofAttempt> {
   const first = await readOnce(location, question, options);
   // The issuer may be publishing, or rotating a key. All other contradictions
   // are permanent, and a slow server gets no second request.
@@ -116,7 +118,7 @@ async function readOnce(
   location: IssuerLocation,
   question: ProofQuestion,
   options: ProofOptions,
-): Promise<FoundByProof> {
+): Promise<ProofAttempt> {
   const documents = new IssuerDocuments(location.reader, NO_DOCUMENTS);
   let opened: OpenedIssuer;
   try {
@@ -126,7 +128,7 @@ async function readOnce(
     if (!isSigError(error)) throw error;
     return { kind: isUnavailable(error) ? "unreachable" : "fault", error };
   }
-  const found = await prove(opened, question, options)
+  const found = await verifyProof(opened, question, options)
     .catch((error: unknown) => {
       if (!isSigError(error)) throw error;
       const unused = notUsed(error.code);
@@ -146,11 +148,11 @@ function notUsed(detail: string): Unproven {
 /** The feed must be read, which is no reason for a warning. */
 const UNPROVEN: Unproven = { kind: "unproven" };
 
-async function prove(
+async function verifyProof(
   { pin, loaded, keys, proofs, error }: OpenedIssuer,
   question: ProofQuestion,
   { now, limits }: ProofOptions,
-): Promise<Proven | Unproven> {
+): Promise<ProofOutcome | Unproven> {
   const { checkpoint, fault, files } = proofs;
   if (error !== undefined) {
     return contradictionOf(error, servedOf(keys, checkpoint), now);

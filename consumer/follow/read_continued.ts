@@ -6,7 +6,7 @@ import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { ByteStream } from "../read/byte_stream.ts";
 import { createFastSha256, type RunningHash } from "../verify/verify_feed.ts";
 import { countLines, observed, readToEnd } from "./feed_progress.ts";
-import type { Copy, FoundFeed, OpenedFeed, Reading } from "./reading.ts";
+import type { Copy, FeedOutcome, OpenedFeed, Reading } from "./reading.ts";
 
 /**
  * A tail up to this size is read completely before it is verified. A broken
@@ -44,7 +44,7 @@ export async function readContinued(
   reading: Reading,
   copy: Copy,
   open: (conditions?: FetchConditions) => Promise<OpenedFeed>,
-): Promise<FoundFeed | "other_bytes"> {
+): Promise<FeedOutcome | "other_bytes"> {
   const opened = await openTail(copy, open);
   if (opened === undefined) return "other_bytes";
   const found = await readResponse(reading, copy, opened);
@@ -79,7 +79,7 @@ async function readResponse(
   copy: Copy,
   { document, warnings }: OpenedFeed,
   isWhole = false,
-): Promise<FoundFeed | "other_bytes" | "other_tag"> {
+): Promise<FeedOutcome | "other_bytes" | "other_tag"> {
   const { pin, options } = reading;
   const { verification } = copy;
   const { range, etag, unchanged = false } = document;

@@ -9,7 +9,7 @@ import { createFastSha256, createSha256For } from "../verify/verify_feed.ts";
 import { countLines, observed, readToEnd } from "./feed_progress.ts";
 import {
   contradictionOf,
-  type FoundFeed,
+  type FeedOutcome,
   type OpenedFeed,
   type Reading,
 } from "./reading.ts";
@@ -22,7 +22,7 @@ import {
 export async function readFromStart(
   reading: Reading,
   { document, warnings }: OpenedFeed,
-): Promise<FoundFeed> {
+): Promise<FeedOutcome> {
   const { pin, loaded, proofs, options, mirror } = reading;
   try {
     // The bytes of a copy are not compared with the server's.
@@ -66,7 +66,7 @@ export async function countFeed(
   { keys, proofs: { checkpoint }, options }: Reading,
   pin: KnownPin,
   { document }: OpenedFeed,
-): Promise<FoundFeed | undefined> {
+): Promise<FeedOutcome | undefined> {
   const { maxFeedBytes } = options.limits ?? DEFAULT_LIMITS;
   const digest = createFastSha256();
   let bytes = 0;

@@ -97,20 +97,20 @@ export type Part =
 type Of<K extends Outcome["kind"]> = Extract<Outcome, { readonly kind: K }>;
 
 /** A valid feed that continues the pin. */
-export type ServedFeed = Of<"feed"> & { readonly copy: Copy };
+export type ValidFeed = Of<"feed"> & { readonly copy: Copy };
 
 /** A contradiction to the pin, as it is reported and remembered. */
 export type Contradiction = Of<"contradiction"> & { readonly error: SigError };
 
-/** What a read of a feed found. */
-export type FoundFeed =
-  | ServedFeed
+/** The outcome of a read of the feed. */
+export type FeedOutcome =
+  | ValidFeed
   | Contradiction
   | Of<"fault" | "unreachable"> & { readonly error: SigError };
 
-/** What a read of a feed or by proof found. */
-export type Found =
-  | FoundFeed
+/** The outcome of a read of the feed, or of a read by proof. */
+export type ReadOutcome =
+  | FeedOutcome
   /** A proof that continues the pin. */
   | Of<"proof"> & { readonly part: Part };
 

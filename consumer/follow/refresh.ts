@@ -20,7 +20,7 @@ import { countFeed, readFromStart } from "./read_from_start.ts";
 import {
   contradictionOf,
   type Copy,
-  type FoundFeed,
+  type FeedOutcome,
   isWithin,
   type RefreshOptions,
 } from "./reading.ts";
@@ -56,7 +56,7 @@ export async function readFeed(
   location: IssuerLocation,
   start: Start,
   options: RefreshOptions,
-): Promise<ReadFeed> {
+): Promise<FeedRead> {
   let { repeatedAt } = start;
   for (let isRepeated = false;; isRepeated = true) {
     const mirror = await openMirror(location, start.pin, options);
@@ -75,9 +75,9 @@ export async function readFeed(
   }
 }
 
-/** A read, and the mirror to keep once the pin is written. */
-interface ReadFeed extends Pick<Start, "repeatedAt"> {
-  readonly found: FoundFeed;
+/** The outcome of a read, and the mirror to keep once the pin is written. */
+interface FeedRead extends Pick<Start, "repeatedAt"> {
+  readonly found: FeedOutcome;
   /** The caller closes it. */
   readonly mirror: Mirror | undefined;
 }
@@ -110,7 +110,7 @@ async function openMirror(
 
 /** Returns whether keys may have been added after the documents were read. */
 function isTransient(
-  found: FoundFeed,
+  found: FeedOutcome,
   repeatedAt: Date | undefined,
   now: Date,
 ): boolean {
@@ -126,7 +126,7 @@ async function readOnce(
   { pin: stored, copy: held }: Start,
   options: RefreshOptions,
   mirror: Mirror | undefined,
-): Promise<FoundFeed> {
+): Promise<FeedOutcome> {
   const copy = copyToContinue(stored, held, options);
   const { limits = DEFAULT_LIMITS } = options;
   const documents = new IssuerDocuments(

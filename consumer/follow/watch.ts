@@ -210,8 +210,9 @@ function beyondFeed(from: number, last: number): SigError {
   });
 }
 
-interface Found {
-  /** The events after the cursor, in order, none missing. */
+/** What a watch returns: the new events, and the cursor after each. */
+interface EventsAfterCursor {
+  /** In order, none missing. */
   readonly events: readonly VerifiedEvent[];
   readonly start: CursorPosition;
   /** Returns the position of the cursor after an event. */
@@ -219,7 +220,7 @@ interface Found {
 }
 
 /** The result of one refresh. */
-interface Read {
+interface RefreshedFeed {
   readonly last: number;
   readonly lastEventId: string | null;
   /** Events verified by this refresh, by sequence. */
@@ -253,7 +254,7 @@ class WatchedFeed {
   async read(
     cursor: CursorPosition | undefined,
     from: number | undefined,
-  ): Promise<Found> {
+  ): Promise<EventsAfterCursor> {
     const after = cursor?.sequence ?? (from ?? Infinity) - 1;
     let found = await this.#read(after, false);
     // Another process or watcher has already read these events: read from the
@@ -294,7 +295,7 @@ class WatchedFeed {
     };
   }
 
-  async #read(after: number, full: boolean): Promise<Read> {
+  async #read(after: number, full: boolean): Promise<RefreshedFeed> {
     const events = new Map<number, VerifiedEvent>();
     const { copy } = await refreshIssuer(this.#issuer, {
       ...this.#options,
@@ -322,7 +323,7 @@ function isProven(location: IssuerLocation): boolean {
  */
 function requireSame(
   { sequence, event_id }: CursorPosition,
-  { last, lastEventId, events }: Read,
+  { last, lastEventId, events }: RefreshedFeed,
 ): void {
   if (last < sequence) {
     throw new SigError("feed_rolled_back", {
