@@ -55,6 +55,7 @@ import {
   contradictionOf,
   type Part,
   type ReadOutcome,
+  readTwiceIfTransient,
   timeOf,
 } from "./reading.ts";
 
@@ -94,27 +95,21 @@ export async function readByProof(
   question: ProofQuestion,
   options: ProofOptions,
 ): Promise<ProofAttempt> {
-  const first = await readOnce(location, question, options);
-  // The issuer may be publishing, or rotating a key. All other contradictions
-  // are permanent, and a slow server gets no second request.
-  const isTransient = first.kind === "contradiction"
-    ? first.error.code === "key_not_introduced"
-    : first.kind === "unproven" && first.warning !== undefined &&
-      first.warning.detail !== "fetch_timeout";
-  if (!isTransient) return first;
-  const again = await readOnce(location, question, options);
-  // A connection that breaks must not hide what was seen before.
-  const fault = first.kind === "contradiction"
-    ? first.error
-    : first.kind === "unproven"
-    ? first.fault
-    : undefined;
-  if (fault === undefined) return again;
-  if (again.kind === "unreachable") return { ...again, kind: "fault" };
-  return again.kind === "unproven" ? { fault, ...again } : again;
+  return await readTwiceIfTransient<ProofAttempt>(
+    async (_isRepeated, before) => {
+      const found = await attemptProof(location, question, options);
+      return found.kind === "unproven" && before !== undefined
+        ? { fault: before, ...found }
+        : found;
+    },
+    // A slow server gets no second request.
+    (first) =>
+      first.kind === "unproven" && first.warning !== undefined &&
+      first.warning.detail !== "fetch_timeout",
+  );
 }
 
-async function readOnce(
+async function attemptProof(
   location: IssuerLocation,
   question: ProofQuestion,
   options: ProofOptions,

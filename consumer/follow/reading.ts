@@ -102,17 +102,52 @@ export type ValidFeed = Of<"feed"> & { readonly copy: Copy };
 /** A contradiction to the pin, as it is reported and remembered. */
 export type Contradiction = Of<"contradiction"> & { readonly error: SigError };
 
+/** A fault of the documents or the feed, or other bytes that were cut off. */
+type Fault = Of<"fault"> & { readonly error: SigError };
+
 /** The outcome of a read of the feed. */
 export type FeedOutcome =
   | ValidFeed
   | Contradiction
-  | Of<"fault" | "unreachable"> & { readonly error: SigError };
+  | Fault
+  | Of<"unreachable"> & { readonly error: SigError };
 
 /** The outcome of a read of the feed, or of a read by proof. */
 export type ReadOutcome =
   | FeedOutcome
   /** A proof that continues the pin. */
   | Of<"proof"> & { readonly part: Part };
+
+/**
+ * Reads an issuer, and once more if the first outcome may be transient: the
+ * issuer may be publishing, or rotating a key. A connection that then breaks
+ * must not hide the fault that was seen before.
+ *
+ * @param read Gets the fault of the first read, if any, at the second.
+ * @param isTransient Applies to all but contradictions. Of those, only
+ * `key_not_introduced` is transient.
+ */
+export async function readTwiceIfTransient<
+  O extends {
+    readonly kind: string;
+    readonly error?: SigError;
+    readonly fault?: SigError | undefined;
+  },
+>(
+  read: (isRepeated: boolean, before?: SigError) => Promise<O>,
+  isTransient: (first: O) => boolean,
+): Promise<O | Fault> {
+  const first = await read(false);
+  const isRepeated = first.kind === "contradiction"
+    ? first.error?.code === "key_not_introduced"
+    : isTransient(first);
+  if (!isRepeated) return first;
+  const before = first.error ?? first.fault;
+  const again = await read(true, before);
+  return again.kind === "unreachable" && before !== undefined
+    ? { kind: "fault", error: again.error ?? before }
+    : again;
+}
 
 /** Maximum size of an incident's description in bytes. */
 const MAX_DETAIL_BYTES = 2_000;

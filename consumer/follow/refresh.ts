@@ -22,6 +22,7 @@ import {
   type Copy,
   type FeedOutcome,
   isWithin,
+  readTwiceIfTransient,
   type RefreshOptions,
 } from "./reading.ts";
 
@@ -57,22 +58,30 @@ export async function readFeed(
   start: Start,
   options: RefreshOptions,
 ): Promise<FeedRead> {
-  let { repeatedAt } = start;
-  for (let isRepeated = false;; isRepeated = true) {
-    const mirror = await openMirror(location, start.pin, options);
-    const read = await readOnce(location, start, options, mirror);
-    // A connection that breaks must not hide other bytes, or a missing key.
-    const sawOther = isRepeated || mirror?.sawDifference;
-    const found = sawOther && read.kind === "unreachable"
-      ? { ...read, kind: "fault" } as const
-      : read;
-    if (isRepeated || !isTransient(found, repeatedAt, options.now)) {
-      return { found, mirror, repeatedAt };
-    }
-    mirror?.close();
-    repeatedAt = options.now;
-    options.onAttempt?.();
-  }
+  const { pin, repeatedAt: before } = start;
+  const { now } = options;
+  let repeatedAt = before;
+  let mirror: Mirror | undefined;
+  const found = await readTwiceIfTransient<FeedOutcome>(
+    async (isRepeated) => {
+      if (isRepeated) {
+        mirror?.close();
+        repeatedAt = now;
+        options.onAttempt?.();
+      }
+      mirror = await openMirror(location, pin, options);
+      const read = await attemptFeed(location, start, options, mirror);
+      // A connection that breaks must not hide other bytes.
+      return read.kind === "unreachable" && mirror?.sawDifference
+        ? { ...read, kind: "fault" }
+        : read;
+    },
+    // Keys may have been added after the documents were read.
+    (first) =>
+      first.kind === "fault" && lacksKey(first.error) &&
+      !(before !== undefined && isWithin(REPEAT_AFTER_MS, before, now)),
+  );
+  return { found, mirror, repeatedAt };
 }
 
 /** The outcome of a read, and the mirror to keep once the pin is written. */
@@ -108,20 +117,7 @@ async function openMirror(
   });
 }
 
-/** Returns whether keys may have been added after the documents were read. */
-function isTransient(
-  found: FeedOutcome,
-  repeatedAt: Date | undefined,
-  now: Date,
-): boolean {
-  if (found.kind === "contradiction") {
-    return found.error.code === "key_not_introduced";
-  }
-  return found.kind === "fault" && lacksKey(found.error) &&
-    !(repeatedAt !== undefined && isWithin(REPEAT_AFTER_MS, repeatedAt, now));
-}
-
-async function readOnce(
+async function attemptFeed(
   location: IssuerLocation,
   { pin: stored, copy: held }: Start,
   options: RefreshOptions,
