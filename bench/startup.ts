@@ -51,7 +51,11 @@ async function run(command: string): Promise<Times> {
 
 const bundle = `${cwd}/programs`;
 await bundlePrograms(bundle);
-const launcher = shellLauncher(SIG!, { deno: Deno.execPath(), bundle });
+const launcher = shellLauncher(SIG!, {
+  deno: Deno.execPath(),
+  bundle,
+  names: 0,
+});
 await Deno.writeTextFile(`${cwd}/sig`, launcher, { mode: 0o755 });
 await Deno.writeTextFile(`${cwd}/empty.ts`, "");
 await runWell("./sig", ["init", "acme.example", "--dir", "acme"], { cwd, env });

@@ -159,7 +159,12 @@ async function install(args: readonly string[]): Promise<void> {
     `${folder}/${name}${isWindows ? ".cmd" : ""}`;
   for (const { name } of EXECUTABLES) requireOurs(pathOf(name));
   const root = fileURLToPath(new URL("..", import.meta.url)).slice(0, -1);
-  const options = { deno: Deno.execPath(), bundle: await bundle(root) };
+  const bundled = await bundle(root);
+  const options = {
+    deno: Deno.execPath(),
+    bundle: bundled,
+    names: [...Deno.readDirSync(bundled)].length,
+  };
   const launcher = isWindows ? windowsLauncher : shellLauncher;
   for (const executable of EXECUTABLES) {
     write(pathOf(executable.name), launcher(executable, options));

@@ -13,6 +13,8 @@ export interface LauncherOptions {
   readonly deno: string;
   /** Path of the bundle (`bundlePrograms`), without a trailing slash. */
   readonly bundle: string;
+  /** Number of names in the bundle's folder. */
+  readonly names: number;
 }
 
 /**
@@ -64,12 +66,13 @@ fi
 const MIN_DESCRIPTORS = 64;
 
 /**
- * Returns a shell script. If Deno or the checkout is missing, or the limit of
- * open files is too low for Deno, it exits with 2, since 1 would mean a deny.
+ * Returns a shell script. If Deno or a file of the bundle is missing, or the
+ * limit of open files is too low for Deno, it exits with 2, since 1 would mean a
+ * deny.
  */
 export function shellLauncher(
   executable: Executable,
-  { deno, bundle }: LauncherOptions,
+  { deno, bundle, names }: LauncherOptions,
 ): string {
   const { name, permissions } = executable;
   const [findProgram, mayRun] = name === "sig" ? MAY_RUN : ["", ""];
@@ -78,8 +81,9 @@ export function shellLauncher(
 deno=${quote(deno)}
 bundle=${quote(bundle)}
 program=$bundle/${bundledEntry(executable)}
-if [ ! -x "$deno" ] || [ ! -f "$program" ]; then
-  echo "${name}: $deno or $program is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
+is_whole() { [ $# -ge ${names} ]; }
+if [ ! -x "$deno" ] || [ ! -f "$program" ] || ! is_whole "$bundle"/*; then
+  echo "${name}: $deno or a file of $bundle is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
   exit 2
 fi
 limit=$(ulimit -n)

@@ -59,6 +59,7 @@ export async function createNewcomer(): Promise<Newcomer> {
     const text = shellLauncher(executable, {
       deno: Deno.execPath(),
       bundle,
+      names: 0,
     });
     await Deno.writeTextFile(`${bin}/${executable.name}`, text, {
       mode: 0o755,

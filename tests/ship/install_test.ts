@@ -161,10 +161,16 @@ Deno.test({
     const [sig] = EXECUTABLES;
     await using bundle = await tempFolder();
     await bundlePrograms(bundle.path);
+    const names = [...Deno.readDirSync(bundle.path)].length;
     for (
       const options of [
-        { deno: "/nowhere/deno", bundle: bundle.path },
-        { deno: Deno.execPath(), bundle: "/nowhere/dist/programs-1" },
+        { deno: "/nowhere/deno", bundle: bundle.path, names: 0 },
+        {
+          ...{ deno: Deno.execPath(), names: 0 },
+          bundle: "/nowhere/dist/programs-1",
+        },
+        // One file less than at the installation.
+        { deno: Deno.execPath(), bundle: bundle.path, names: names + 1 },
       ]
     ) {
       const { code, stdout, stderr } = await run("sh", [
@@ -177,7 +183,7 @@ Deno.test({
     const files = Array.from(Deno.readDirSync(bundle.path), (f) => f.name);
     const file = files.find((name) => name.startsWith("check-"))!;
     await Deno.remove(`${bundle.path}/${file}`);
-    const options = { deno: Deno.execPath(), bundle: bundle.path };
+    const options = { deno: Deno.execPath(), bundle: bundle.path, names: 0 };
     const { code, stderr } = await run("sh", [
       ...["-c", shellLauncher(sig!, options), "sig", "check"],
       ...["--sig", ".", "--subject", "x", "--require", "role=x"],
@@ -223,7 +229,7 @@ Deno.test({
       const [sig] = EXECUTABLES;
       const bundle = `${home}/programs`;
       await bundlePrograms(bundle);
-      const options = { deno: Deno.execPath(), bundle };
+      const options = { deno: Deno.execPath(), bundle, names: 0 };
       const text = shellLauncher(sig!, options);
       await Deno.writeTextFile(launcher, text, { mode: 0o755 });
       const handler = "#!/bin/sh\ncat >> seen.txt\n";
@@ -262,6 +268,7 @@ Deno.test("launchers have exactly the permissions of the executables", () => {
   const options = {
     deno: "C:\\100% deno.exe",
     bundle: "C:\\sig\\dist\\programs-1",
+    names: 0,
   };
   for (const executable of EXECUTABLES) {
     for (
