@@ -218,6 +218,7 @@ export const recover = typedCommand({
         kid: done.kid,
         void: plan.voids.map(({ event }) => event.sequence),
         events: done.events.map(({ sequence }) => sequence),
+        ...keptOf(plan),
       },
       `Published statement ${done.statement}: ${
         counted(plan.voids.length, "event")
@@ -290,6 +291,11 @@ function describe(event: SignedEvent["event"]): string {
   return safe(
     `${sequence} ${what ?? event_type} ${subject} ${detail} (${issued_at})`,
   );
+}
+
+/** The keys that stay as a member of JSON, if there are some. */
+function keptOf({ kept }: RecoveryPlan) {
+  return kept.length === 0 ? {} : { kept };
 }
 
 /** Names the keys that stay: a thief may have added one on this machine. */
@@ -431,7 +437,12 @@ async function drill(
     });
     if (call.format === "json") {
       const voids = plan.voids.map(({ event }) => event.sequence);
-      writeJson(call.io, { drill: true, void: voids, readers: said });
+      writeJson(call.io, {
+        drill: true,
+        void: voids,
+        readers: said,
+        ...keptOf(plan),
+      });
       return 0;
     }
     call.io.stdout(

@@ -263,6 +263,9 @@ test("a key that stays after a theft is named, since a thief may have added it h
   const stays =
     "key evil-2 stays valid, with 1 event after the theft. If it is not yours, end it too: --stolen evil-2=0";
   await of.says(`${stolen} --drill`, { err: stays });
+  await of.says(`${stolen} --drill --format json`, {
+    out: `"kid": "evil-2",\n      "events": 1`,
+  });
   await of.says(stolen.replace(" --yes", ""), { code: 2, err: stays });
   await of.ok(`${stolen} --stolen evil-2=0`);
   await of.says(`${MAY} ${MALLORY}`, { code: 1, out: "no_relationship" });
