@@ -86,7 +86,8 @@ export interface ConsumerOptions
   readonly mirrorFolder?: string | undefined;
   /**
    * For a command that ends after one answer: only the relationships of the
-   * subject asked about are kept (default: false).
+   * subject asked about are kept, and nothing is refreshed ahead (default:
+   * false).
    */
   readonly oneAnswer?: boolean | undefined;
   /** With `pins`: verify the whole feed at each refresh (default: false). */

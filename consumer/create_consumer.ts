@@ -120,9 +120,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     policy: options,
     pins,
     waiting: { now, limits },
-    async refresh(issuer, now) {
+    async refresh(issuer, now, keepOnly) {
       const largeReads = issuer.isListed ? undefined : issuers.largeReads;
-      const { keepOnly } = issuer;
       const given = { ...options, workers, now, largeReads, keepOnly };
       try {
         return (await refreshIssuer(issuer, given)).observation;
@@ -210,7 +209,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     maxAgeMs: number,
   ): void {
     const { backOff, refreshes } = issuer;
-    if (options.refreshAhead === false || refreshes.isBusy) return;
+    const { refreshAhead, oneAnswer } = options;
+    if (refreshAhead === false || oneAnswer || refreshes.isBusy) return;
     const ageMs = at.getTime() - observedAt.getTime();
     const isDue = ageMs > maxAgeMs * REFRESH_AHEAD ||
       isDueToLoad(issuer, options);

@@ -102,6 +102,15 @@ Deno.test("a rejected question causes no request", async () => {
   assertEquals([issuer, other].map(({ server }) => server.exchanges), [[], []]);
 });
 
+Deno.test("oneAnswer: questions about two subjects at the same time are both answered", async () => {
+  await using issuer = await watchIssuer(1, key1, { oneAnswer: true });
+  const { check, lines, line, publish } = issuer;
+  const subject = "did:web:bob.example";
+  publish([...lines, await line(2, key1, { subject })]);
+  const answers = await Promise.all([check(), check({ subject })]);
+  assertEquals(answers.map(({ decision }) => decision), ["allow", "allow"]);
+});
+
 Deno.test("a report lists the faults, and throws if a document can't be read", async () => {
   await using issuer = await watchIssuer(2, key1);
   const { did, lines, server: { documents } } = issuer;

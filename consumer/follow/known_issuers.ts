@@ -25,8 +25,16 @@ const LARGE_READS = { maxWorking: 2, maxWaiting: 256, maxWaitMs: 30_000 };
 
 /** How a {@linkcode KnownIssuer} is refreshed. */
 export interface RefreshingOptions {
-  /** Refreshes the issuer; rejects if there is no valid feed. */
-  readonly refresh: (issuer: KnownIssuer, now: Date) => Promise<Observation>;
+  /**
+   * Refreshes the issuer; rejects if there is no valid feed.
+   *
+   * @param keepOnly The only subject that is kept (default: all).
+   */
+  readonly refresh: (
+    issuer: KnownIssuer,
+    now: Date,
+    keepOnly?: string,
+  ) => Promise<Observation>;
   readonly waiting: SharedRefreshOptions;
 }
 
@@ -47,25 +55,25 @@ export class KnownIssuer extends FollowedIssuer {
   /** Spares the issuer while it can't be reached. */
   readonly backOff: BackOff;
   readonly parts: ProvenParts = new ProvenParts();
-  /** The only subject that the next read needs (default: all). */
-  keepOnly: string | undefined;
-  /** Questions answered by proof since the process began. */
-  proofReads = 0;
-  /** Size of the feed according to the last proof. */
-  feedBytes: number | undefined;
   readonly maxWaitMs: number;
-  /** Has already read documents, for the next read. */
+  /**
+   * Has already read documents, for the next read: of the question that read
+   * them, or of another that comes first.
+   */
   readBefore: DocumentReader | undefined;
   /** Reads the metadata, to learn whether there are proofs. */
   readonly #metadata: SharedRefresh<void>;
+  readonly #refreshing: RefreshingOptions;
   #hasProofs = false;
 
   constructor(
     location: IssuerLocation,
     keeper: PinKeeper,
-    { refresh, waiting }: RefreshingOptions,
+    refreshing: RefreshingOptions,
   ) {
     super(location, keeper);
+    const { refresh, waiting } = refreshing;
+    this.#refreshing = refreshing;
     this.maxWaitMs = waiting.limits.maxWaitMs;
     this.backOff = new BackOff(waiting);
     this.#metadata = new SharedRefresh(async () => {
@@ -88,6 +96,24 @@ export class KnownIssuer extends FollowedIssuer {
   /** Size of its states in bytes. */
   get heldBytes(): number {
     return (this.copy?.heldBytes ?? 0) + this.parts.bytes;
+  }
+
+  /**
+   * Refreshes the issuer for one question, which keeps only its subject: no
+   * other question can share the result.
+   *
+   * @throws {SigError} as {@linkcode SharedRefresh.next}.
+   */
+  async refreshFor(
+    subject: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Observation> {
+    const { refresh, waiting } = this.#refreshing;
+    const own = new SharedRefresh(
+      (now) => refresh(this, now, subject),
+      waiting,
+    );
+    return await own.next(signal);
   }
 
   /** Returns its location if it has proofs; otherwise the feed must be read. */

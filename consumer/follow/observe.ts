@@ -92,8 +92,8 @@ export async function observeIssuer(
   const { pin } = await issuer.keeper.read(at);
   const known = answerOf(issuer, pin, question, asked);
   if (known !== undefined) return known;
-  issuer.keepOnly = asked.oneAnswer ? onlySubjectOf(part) : undefined;
-  const mirrored = await observeMirrored(issuer, pin, asked);
+  const keepOnly = asked.oneAnswer ? onlySubjectOf(part) : undefined;
+  const mirrored = await observeMirrored(issuer, pin, asked, keepOnly);
   if (mirrored !== undefined) return mirrored;
   const current = currentState(issuer, pin, question);
   if (asked.refresh === false) {
@@ -104,7 +104,10 @@ export async function observeIssuer(
     const proven = question && await proveAnswer(issuer, question, asked);
     const observation = proven?.observation ?? await waitFor(
       issuer.did,
-      () => sharedRefresh(issuer, pin, asked, signal),
+      () =>
+        keepOnly === undefined
+          ? sharedRefresh(issuer, pin, asked, signal)
+          : issuer.refreshFor(keepOnly, signal),
     ).catch(async (error) => {
       // A connection that breaks must not hide the fault of a proof.
       if (isUnreachable(error)) await proven?.writeFault?.();
@@ -299,8 +302,6 @@ async function proveAnswer(
     if (found.kind !== "proof") throw found.error;
     const { part } = found;
     issuer.parts.keep(part);
-    issuer.proofReads++;
-    issuer.feedBytes = part.feedBytes;
     return { observation: observationOf(keeper, after.pin, part) };
   });
 }
@@ -310,7 +311,7 @@ async function proveAnswer(
  * much.
  */
 export function isDueToLoad(
-  { copy, proofReads, feedBytes = Infinity }: KnownIssuer,
+  { copy, parts: { reads, feedBytes = Infinity } }: KnownIssuer,
   { proofs = "until_loaded", limits = DEFAULT_LIMITS }: Pick<
     QuestionOptions,
     "limits" | "proofs"
@@ -318,7 +319,7 @@ export function isDueToLoad(
 ): boolean {
   return proofs === "until_loaded" && copy === undefined &&
     feedBytes <= limits.maxFeedBytes &&
-    proofReads * BYTES_OF_A_READ > feedBytes;
+    reads * BYTES_OF_A_READ > feedBytes;
 }
 
 function mayProve(issuer: KnownIssuer, asked: QuestionOptions): boolean {
@@ -406,6 +407,7 @@ async function observeMirrored(
   issuer: KnownIssuer,
   pin: Pin,
   asked: QuestionOptions,
+  keepOnly: string | undefined,
 ): Promise<Observation | undefined> {
   const { bounds: { maxAgeMs }, at } = asked;
   const observedAt = mirroredAt(pin, asked);
@@ -415,7 +417,7 @@ async function observeMirrored(
   const { reader } = issuer.location;
   const location = { ...issuer.location, reader: unchanged(reader) };
   const start = { pin, copy: undefined, repeatedAt: at };
-  const options = { ...asked, now: at, keepOnly: issuer.keepOnly };
+  const options = { ...asked, now: at, keepOnly };
   const { readFeed } = await import("./refresh.ts");
   const { found, mirror } = await readFeed(location, start, options);
   mirror?.close();
@@ -423,7 +425,7 @@ async function observeMirrored(
   const observedText = timeOf(observedAt);
   const observation = { ...found.copy.observation, observedAt, observedText };
   const copy = { ...found.copy, observedAt, observation };
-  if (issuer.keepOnly === undefined) issuer.copy = copy;
+  if (keepOnly === undefined) issuer.copy = copy;
   return stateOf([copy], issuer, pin, asked);
 }
 

@@ -15,10 +15,22 @@ export class ProvenParts {
   /** In order of the last use. */
   readonly #parts = new Map<string, Part>();
   #bytes = 0;
+  #reads = 0;
+  #feedBytes: number | undefined;
 
   /** Size in bytes. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Number of parts that were proven. */
+  get reads(): number {
+    return this.#reads;
+  }
+
+  /** Size of the feed according to the last proof; undefined without one. */
+  get feedBytes(): number | undefined {
+    return this.#feedBytes;
   }
 
   /** Returns the part that can answer a question. */
@@ -33,6 +45,8 @@ export class ProvenParts {
 
   /** Keeps a part in place of the former one of its subject. */
   keep(part: Part): void {
+    this.#reads++;
+    this.#feedBytes = part.feedBytes;
     this.#remove(part.subject);
     this.#parts.set(part.subject, part);
     this.#bytes += part.heldBytes;
