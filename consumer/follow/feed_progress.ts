@@ -2,7 +2,8 @@
 
 import { quote } from "@sig/core/internal";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
-import { findContradiction, servedKeys } from "../memory/compare.ts";
+import { findContradiction } from "../memory/compare.ts";
+import { servedKeys } from "../memory/fetched_keys.ts";
 import {
   type KnownPin,
   type PinnedFeed,

@@ -13,14 +13,8 @@ import {
   proofInvalid,
 } from "@sig/jose/proofs";
 import { requireFittingLines } from "@sig/jose/recovery";
-import {
-  type FetchedKeys,
-  fetchedKeys,
-  findContradiction,
-  MAX_PROOF_KEYS,
-  pinnedHashes,
-  type ShownHashes,
-} from "../memory/compare.ts";
+import { findContradiction, type ShownHashes } from "../memory/compare.ts";
+import { type FetchedKeys, fetchedKeys } from "../memory/fetched_keys.ts";
 import {
   type KnownPin,
   nameKids,
@@ -39,6 +33,16 @@ import {
   type ReloadIssuerOptions,
 } from "../verify/load_issuer.ts";
 import { signingKeys } from "../verify/signing_keys.ts";
+
+/** Maximum number of keys in {@linkcode PinnedProof}, to limit its size. */
+export const MAX_PROOF_KEYS = 100;
+
+/** Returns the hashes of a checkpoint as they are remembered. */
+export function pinnedHashes(
+  { size, root, state }: OpenedCheckpoint,
+): Pick<PinnedProof, "size" | "root" | "state"> {
+  return { size, root: encodeBase64(root), state: encodeBase64(state) };
+}
 
 export interface LoadProofsOptions extends ReloadIssuerOptions {
   readonly now: Date;

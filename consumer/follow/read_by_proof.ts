@@ -16,13 +16,8 @@ import {
   subjectKey,
   TreeHasher,
 } from "@sig/jose/proofs";
-import {
-  type FetchedKeys,
-  findContradiction,
-  MAX_PROOF_KEYS,
-  pinnedHashes,
-  servedKeys,
-} from "../memory/compare.ts";
+import { findContradiction } from "../memory/compare.ts";
+import { type FetchedKeys, servedKeys } from "../memory/fetched_keys.ts";
 import { hasNewStatement, pinnedRecovery } from "../memory/compare_recovery.ts";
 import {
   type KnownPin,
@@ -47,8 +42,10 @@ import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { ProofQuestion } from "./bounds.ts";
 import {
   type LoadProofsOptions,
+  MAX_PROOF_KEYS,
   type OpenedIssuer,
   openIssuer,
+  pinnedHashes,
 } from "./issuer_proofs.ts";
 import {
   type Contradiction,

@@ -1,7 +1,8 @@
 /** Reads a feed from its first byte (docs/protocol.md §6.2). @module */
 
 import { DEFAULT_LIMITS } from "@sig/core";
-import { findContradiction, servedKeys } from "../memory/compare.ts";
+import { findContradiction } from "../memory/compare.ts";
+import { servedKeys } from "../memory/fetched_keys.ts";
 import type { KnownPin } from "../memory/pin.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
