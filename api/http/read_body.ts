@@ -29,7 +29,7 @@ const MAX_VALUES = 50_000;
  * Maximum size in bytes of a body that is parsed in a fraction of a
  * millisecond.
  */
-const SMALL_BYTES = 8 * 1024;
+const PARSED_AT_ONCE_BYTES = 8 * 1024;
 
 /**
  * Reads a request's body as strict JSON of at most 50,000 values. The required
@@ -114,7 +114,7 @@ export async function parseJsonBody(
   shared: Pick<Capacity, "yieldToEventLoop">,
 ): Promise<unknown> {
   // Many bodies may arrive at once; health checks are answered between them.
-  if (bytes.length > SMALL_BYTES) await shared.yieldToEventLoop();
+  if (bytes.length > PARSED_AT_ONCE_BYTES) await shared.yieldToEventLoop();
   try {
     return parseJson(bytes, { maxValues: MAX_VALUES });
   } catch (error) {

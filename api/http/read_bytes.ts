@@ -8,7 +8,7 @@ import type { RequestBudget } from "./limits.ts";
  * first buffer. Such bodies don't count as held bytes: their number is limited,
  * so their total is small.
  */
-const SMALL_BYTES = 16 * 1024;
+const TRUSTED_BYTES = 16 * 1024;
 
 /**
  * Maximum number of chunks that are ready when read, in a body without a
@@ -52,7 +52,7 @@ export async function readBytes(
   const announced = request.headers.get("content-length") ?? "";
   const length = /^\d{1,15}$/.test(announced) ? Number(announced) : undefined;
   if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
-  if (length !== undefined && length <= SMALL_BYTES) {
+  if (length !== undefined && length <= TRUSTED_BYTES) {
     // This is much faster than a stream, so `body` is not accessed. It can't be
     // cancelled, but at most the announced length is still to arrive.
     const reading = request.bytes();
@@ -132,7 +132,7 @@ async function readChunks(
         !isAnnounced && chunks > MIN_CHUNKS + needed / BYTES_A_CHUNK
       ) throw tooManyChunks();
       if (needed > bytes.length) {
-        const roomy = Math.max(needed, 2 * bytes.length, SMALL_BYTES);
+        const roomy = Math.max(needed, 2 * bytes.length, TRUSTED_BYTES);
         const capacity = Math.min(roomy, maxBytes);
         budget.reserve(capacity - bytes.length);
         bytes = new Uint8Array(bytes.buffer.transfer(capacity));

@@ -8,7 +8,7 @@ import { budgetOf } from "./read_body.ts";
  * Maximum size in bytes of a response that is passed to Deno whole, which
  * buffers as much anyway.
  */
-const SMALL_BYTES = 16 * 1024;
+const SENT_WHOLE_BYTES = 16 * 1024;
 /** Size of the pieces of a larger response, in bytes. */
 const PIECE_BYTES = 64 * 1024;
 /** Checks of the client's progress per timeout. */
@@ -37,7 +37,7 @@ export function send(
   type: string,
   { status = 200, headers = [] }: SendOptions = {},
 ): Response {
-  const isSmall = body.length <= SMALL_BYTES;
+  const isSmall = body.length <= SENT_WHOLE_BYTES;
   const bytes = isSmall || typeof body !== "string"
     ? body
     : new TextEncoder().encode(body);
