@@ -4,9 +4,9 @@
  *
  * @module
  */
+export { AGENT_LOCK_TIMEOUT_MS } from "./append/feed_session.ts";
 export { relationshipToShare } from "./enrolment.ts";
 export { isReferenced } from "./keys/key_store.ts";
-export { AGENT_LOCK_TIMEOUT_MS } from "./open_issuer.ts";
 export { revocationOf } from "./plan/planned_change.ts";
 export { severalOfOtherKey } from "./plan/plan_faults.ts";
 export {

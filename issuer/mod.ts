@@ -42,6 +42,7 @@ export type {
   RevokeDraft,
   UpsertDraft,
 } from "./append/draft.ts";
+export type { OpenIssuerOptions } from "./append/feed_session.ts";
 export type { RecoveryNotice } from "./append/recover_feed.ts";
 export type { RestoredFeed } from "./append/restore.ts";
 export {
@@ -54,6 +55,7 @@ export {
   verifyBackup,
 } from "./backup.ts";
 export type { FaultHooks } from "./disk/durable_file.ts";
+export type { RotateKeyOptions } from "./documents/add_signing_key.ts";
 export {
   buildDidDocument,
   buildJwks,
@@ -91,14 +93,7 @@ export {
   type ReferencedKey,
   type StoredKey,
 } from "./keys/key_store.ts";
-export {
-  type Issuer,
-  type IssuerIdentity,
-  openIssuer,
-  type OpenIssuerOptions,
-  type RecoveredIssuer,
-  type RotatedKey,
-} from "./open_issuer.ts";
+export { type Issuer, type IssuerIdentity, openIssuer } from "./open_issuer.ts";
 export type {
   NamedDraft,
   RecoveryPlan,
@@ -131,7 +126,8 @@ export type {
   PublishedState,
 } from "./plan/published.ts";
 export type { CheckpointOptions } from "./proofs/update_proofs.ts";
-export type { RotateKeyOptions } from "./rotate_key.ts";
+export type { RecoveredIssuer } from "./recovery/recover_issuer.ts";
+export type { RotatedKey } from "./rotate_key.ts";
 export type {
   ExclusiveOptions,
   FeedStore,

@@ -1,142 +1,48 @@
 /** An open issuer: appends events, publishes proofs, rotates keys. @module */
 
-import { encodeHex } from "@std/encoding/hex";
-import {
-  DEFAULT_LIMITS,
-  type FeedState,
-  formatInstant,
-  instantOf,
-  isSigError,
-  type Limits,
-  SigError,
-  type Warning,
-  WELL_KNOWN_PATHS,
-} from "@sig/core";
-import { quote } from "@sig/core/internal";
+import type { FeedState, Warning } from "@sig/core";
 import type { KeyResolver, SigningKey } from "@sig/jose/keys";
 import type { Checkpoint } from "@sig/jose/proofs";
-import { signStatement } from "@sig/jose/recovery";
 import {
-  appendDrafts,
   type AppendedEvent,
+  appendInTurn,
   type AppendOptions,
 } from "./append/append_batch.ts";
-import { type BackupKeys, type IssuerBackup, readBackup } from "./backup.ts";
-import { recoverFeed, type RecoveryNotice } from "./append/recover_feed.ts";
-import { type EventIndex, IndexError } from "./index/feed_index.ts";
-import {
-  documentsRevision,
-  type IssuerDocuments,
-  readDocuments,
-} from "./documents/documents.ts";
-import { type EventDraft, refused } from "./append/draft.ts";
-import type { FaultHooks } from "./disk/durable_file.ts";
 import {
   type CurrentQuestion,
   type CurrentRelationships,
   readCurrent,
 } from "./append/current.ts";
-import { FeedIds } from "./store/feed_lines.ts";
-import {
-  DEFAULT_LOCK_TIMEOUT_MS,
-  type FeedStore,
-  type FeedWriter,
-  type OpenFeed,
-} from "./store/feed_store.ts";
-import {
-  PublishedRelationships,
-  type PublishedState,
-} from "./plan/published.ts";
-import { replayFeed } from "./append/verify_feed.ts";
+import type { EventDraft } from "./append/draft.ts";
+import { FeedSession, type OpenIssuerOptions } from "./append/feed_session.ts";
 import {
   requireNotBehind,
   type RestoredFeed,
   restoreFeed,
 } from "./append/restore.ts";
+import { replayFeed } from "./append/verify_feed.ts";
+import { type BackupKeys, type IssuerBackup, readBackup } from "./backup.ts";
+import type { RotateKeyOptions } from "./documents/add_signing_key.ts";
+import { kidsNewestFirst } from "./documents/signing_key.ts";
+import { type PublishedState, readPublished } from "./plan/published.ts";
 import {
-  type CheckpointOptions,
-  type NextKey,
-  updateProofs,
-  type UpdateProofsOptions,
-} from "./proofs/update_proofs.ts";
-import { isReferenced } from "./keys/key_store.ts";
-import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
-import {
-  keysAfter,
-  nameDrafts,
-  planRecovery,
-  type RecoveryPlan,
-  type RecoveryRequest,
-  requireSameEnds,
-  requireSameKey,
+  proofsBehind,
+  publishProofs,
+  publishProofsIfAny,
+} from "./proofs/publish_proofs.ts";
+import type { CheckpointOptions } from "./proofs/update_proofs.ts";
+import type {
+  RecoveryPlan,
+  RecoveryRequest,
 } from "./recovery/plan_recovery.ts";
-import { firstCommitment, writeRecovery } from "./recovery/write_recovery.ts";
 import {
-  chooseSigningKey,
-  heldKeys,
-  isAuthorized,
-  isKeptElsewhere,
-  isSigningKey,
-  type KeySource,
-  kidsNewestFirst,
-  resolveKeys,
-} from "./documents/signing_key.ts";
-
-/** Options of {@linkcode openIssuer}. */
-export interface OpenIssuerOptions {
-  /** The issuer's files. `close` closes the store. */
-  readonly store: FeedStore;
-  /**
-   * The private keys: a key store, the one key that signs, or a function that
-   * returns either for the issuer's documents.
-   */
-  readonly keys: KeySource;
-  /** The clock. */
-  readonly now: () => Date;
-  /**
-   * Identifier of the key that signs (default: the last key of the key set that
-   * the DID document authorises and whose private part is in the key store).
-   */
-  readonly kid?: string;
-  /** Sources of further private keys, which also sign checkpoints. */
-  readonly otherKeys?: readonly KeySource[];
-  /** Size limits (default: those of docs/protocol.md §8). */
-  readonly limits?: Limits;
-  /** Append drafts for which a reader would only warn (default: false). */
-  readonly allowWarnings?: boolean;
-  /**
-   * Milliseconds to wait for another writer (default: 10,000; 40,000 if the
-   * signing key is in an agent, where it may wait for a person).
-   */
-  readonly lockTimeoutMs?: number | undefined;
-  /**
-   * Append even if the feed lacks events that the index knows (default: false).
-   * Readers that have seen those events will refuse the feed.
-   */
-  readonly acceptRollback?: boolean;
-  /** Called for each repair after a crash. */
-  readonly onRecovery?: (notice: RecoveryNotice) => void;
-  /** For tests only. */
-  readonly faults?: FaultHooks;
-}
-
-/** The result of {@linkcode Issuer.rotateKey}. */
-export interface RotatedKey {
-  /** Identifier of the new key, which signs from now on. */
-  readonly kid: string;
-  /** `proofs_behind` if the proofs could not be signed again. */
-  readonly warnings: readonly Warning[];
-}
-
-/** The result of {@linkcode Issuer.recover}. */
-export interface RecoveredIssuer {
-  /** Identifier of the new key, which signs from now on. */
-  readonly kid: string;
-  /** Number of the statement. */
-  readonly statement: number;
-  /** The corrective events. */
-  readonly events: readonly AppendedEvent[];
-}
+  createRecovery,
+  planOnFeed,
+  recover,
+  type RecoveredIssuer,
+} from "./recovery/recover_issuer.ts";
+import { firstCommitment } from "./recovery/write_recovery.ts";
+import { type RotatedKey, rotateKey } from "./rotate_key.ts";
 
 /** The result of {@linkcode Issuer.identity}. */
 export interface IssuerIdentity {
@@ -196,62 +102,17 @@ export async function openIssuer(options: OpenIssuerOptions): Promise<Issuer> {
   return await Issuer.open(options);
 }
 
-/**
- * Events that the index file may be behind: writing it for each would double
- * the cost of an append. After a crash, this many are verified again.
- */
-const MAX_PENDING = 256;
-
-/** A key in an agent may take 30 s for one signature. */
-export const AGENT_LOCK_TIMEOUT_MS = 40_000;
-
-/** Attempts, each after resetting the index; the last one in memory. */
-const MAX_ATTEMPTS = 4;
-
-/** Work on a recovered feed, with an index whose head is the feed's end. */
-type FeedWork<T> = (
-  feed: OpenFeed,
-  index: EventIndex,
-  documents: IssuerDocuments,
-) => T | Promise<T>;
-
 /** An open issuer. Concurrent calls are queued and run in order. */
 export class Issuer implements AsyncDisposable {
-  readonly #options: OpenIssuerOptions;
-  readonly #limits: Limits;
-  #timeoutMs: number;
-  #keys: KeySource;
-  readonly #otherKeys: KeySource[];
-  #kid: string | undefined;
-  #documents: IssuerDocuments | undefined;
-  /** Revision of the documents; undefined forces reading them again. */
-  #revision: string | undefined;
-  /** The signing key, chosen on first use. */
-  #key: SigningKey | undefined;
-  /** Whether events are missing in the index file. */
-  #hasPending = false;
-  readonly #ids = new FeedIds();
-  #turn: Promise<unknown> = Promise.resolve();
-  #closed = false;
+  readonly #session: FeedSession;
 
-  private constructor(options: OpenIssuerOptions) {
-    this.#options = options;
-    this.#limits = options.limits ?? DEFAULT_LIMITS;
-    this.#timeoutMs = options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS;
-    this.#keys = options.keys;
-    this.#otherKeys = [...options.otherKeys ?? []];
-    this.#kid = options.kid;
+  private constructor(session: FeedSession) {
+    this.#session = session;
   }
 
   /** Implements {@linkcode openIssuer}. */
   static async open(options: OpenIssuerOptions): Promise<Issuer> {
-    const issuer = new Issuer(options);
-    const documents = await issuer.#readDocuments();
-    const { keys, kid, lockTimeoutMs } = options;
-    if (
-      lockTimeoutMs === undefined && await isKeptElsewhere(documents, keys, kid)
-    ) issuer.#timeoutMs = AGENT_LOCK_TIMEOUT_MS;
-    return issuer;
+    return new Issuer(await FeedSession.open(options));
   }
 
   /**
@@ -288,31 +149,12 @@ export class Issuer implements AsyncDisposable {
    */
   async appendAll(
     drafts: readonly EventDraft[],
-    { ifLastSequence, maxFaults, onProgress }: AppendOptions = {},
+    options: AppendOptions = {},
   ): Promise<readonly AppendedEvent[]> {
     if (drafts.length === 0) return [];
-    const { allowWarnings = false, faults, now } = this.#options;
-    return await this.#takeTurn(async (writer) => {
-      const documents = await this.#readDocuments();
-      const key = await this.#signingKey(documents);
-      return await this.#withFeed(writer, documents, async (feed, index) => {
-        faults?.onStep?.("recovered");
-        requireEnd(index.head!.sequence, ifLastSequence);
-        const appended = await appendDrafts(drafts, feed, index, {
-          ...documents,
-          key,
-          allowWarnings,
-          now: now(),
-          ids: this.#ids,
-          maxFaults,
-          onProgress,
-        });
-        flushIndex(index, MAX_PENDING);
-        this.#hasPending = index.pending > 0;
-        faults?.onStep?.("indexed");
-        return appended;
-      });
-    });
+    return await this.#session.takeTurn((writer) =>
+      appendInTurn(this.#session, writer, drafts, options)
+    );
   }
 
   /**
@@ -326,36 +168,7 @@ export class Issuer implements AsyncDisposable {
    * key can introduce the key (unless `unintroduced`), and those of the store.
    */
   async rotateKey(options: RotateKeyOptions): Promise<RotatedKey> {
-    return await this.#takeTurn(async (writer) => {
-      const documents = await this.#readDocuments();
-      const keys = await resolveKeys(this.#keys, documents);
-      // A published key is refused, or only its private part is added.
-      const isIntroduced = documents.metadata.proofs_uri !== undefined &&
-        !isAuthorized(documents, options.kid) &&
-        await this.#canIntroduce(documents, options);
-      let warnings: readonly Warning[] = [];
-      const key = await addSigningKey(writer, options, {
-        documents,
-        keys,
-        beforePublishing: async (key, published) => {
-          if (!isIntroduced) return;
-          warnings = await this.#introduce(writer, { key, published }, options);
-        },
-        onStep: this.#options.faults?.onStep,
-      });
-      this.#documents = undefined;
-      this.#kid = key.kid;
-      if (isSigningKey(keys)) {
-        this.#keys = key;
-        this.#otherKeys.push(keys);
-      }
-      if (!isIntroduced) {
-        warnings = await this.#tryProofs(writer, {
-          dropAll: options.unintroduced,
-        });
-      }
-      return { kid: key.kid, warnings };
-    });
+    return await rotateKey(this.#session, options);
   }
 
   /**
@@ -370,8 +183,8 @@ export class Issuer implements AsyncDisposable {
    * damaged, `signing_key_not_found`, and those of an append.
    */
   async checkpoint(options: CheckpointOptions = {}): Promise<Checkpoint> {
-    return await this.#takeTurn((writer) =>
-      this.#updateProofs(writer, options)
+    return await this.#session.takeTurn((writer) =>
+      publishProofs(this.#session, writer, options)
     );
   }
 
@@ -384,7 +197,9 @@ export class Issuer implements AsyncDisposable {
    */
   async refreshProofs(): Promise<readonly Warning[]> {
     // Another writer can hold the lock for longer than this one waits.
-    return await this.#takeTurn((writer) => this.#tryProofs(writer))
+    const session = this.#session;
+    return await session
+      .takeTurn((writer) => publishProofsIfAny(session, writer))
       .catch(proofsBehind);
   }
 
@@ -397,10 +212,9 @@ export class Issuer implements AsyncDisposable {
    * `invalid_key`, and those of the documents.
    */
   async identity(): Promise<IssuerIdentity> {
-    return await this.#takeTurn(async () => {
-      const documents = await this.#readDocuments();
+    return await this.#session.takeTurn(async (_, documents) => {
       const { issuer: did, keys } = documents;
-      const signingKey = await this.#signingKey(documents);
+      const signingKey = await this.#session.signingKey(documents);
       const [newestKid = signingKey.kid] = kidsNewestFirst(documents);
       return { did, keys, signingKey, newestKid };
     });
@@ -411,7 +225,7 @@ export class Issuer implements AsyncDisposable {
    * the `SigError` of the first fault.
    */
   async state(): Promise<FeedState> {
-    const { documents, feed } = await this.#readFeed();
+    const { documents, feed } = await this.#session.readFeed();
     return await replayFeed(feed, documents);
   }
 
@@ -420,21 +234,7 @@ export class Issuer implements AsyncDisposable {
    * needs it. Verifies the feed and rejects as {@linkcode Issuer.state}.
    */
   async published(): Promise<PublishedState> {
-    const { documents, feed } = await this.#readFeed();
-    const relationships = new PublishedRelationships();
-    const { issuer, last_sequence } = await replayFeed(
-      feed,
-      documents,
-      {
-        onEvent: (event, isVoid) => {
-          if (!isVoid) relationships.add(event);
-        },
-        keepOnly: null,
-      },
-    );
-    const digest = await crypto.subtle.digest("SHA-256", feed);
-    const feed_sha256 = encodeHex(new Uint8Array(digest));
-    return relationships.state({ issuer, last_sequence, feed_sha256 });
+    return await readPublished(this.#session);
   }
 
   /**
@@ -442,7 +242,7 @@ export class Issuer implements AsyncDisposable {
    * relationships. The cost does not depend on the number of events.
    */
   async current(question: CurrentQuestion): Promise<CurrentRelationships> {
-    return await this.#onFeed((feed, index, { parseLine }) =>
+    return await this.#session.onFeed((feed, index, { parseLine }) =>
       readCurrent(question, feed, index, parseLine)
     );
   }
@@ -453,10 +253,9 @@ export class Issuer implements AsyncDisposable {
    * verified.
    */
   async requireNotBehind(published: Uint8Array): Promise<void> {
-    await this.#takeTurn(async (writer) => {
-      const { feedPath } = await this.#readDocuments();
-      await requireNotBehind(await writer.openFeed(feedPath), published);
-    });
+    await this.#session.takeTurn(async (writer, { feedPath }) =>
+      await requireNotBehind(await writer.openFeed(feedPath), published)
+    );
   }
 
   /**
@@ -469,15 +268,10 @@ export class Issuer implements AsyncDisposable {
    * published line, and those of the store; then nothing was written.
    */
   async restore(published: Uint8Array): Promise<RestoredFeed> {
-    return await this.#takeTurn(async (writer) => {
-      const documents = await this.#readDocuments();
+    const { now } = this.#session.options;
+    return await this.#session.takeTurn(async (writer, documents) => {
       const feed = await writer.openFeed(documents.feedPath);
-      return await restoreFeed(
-        feed,
-        published,
-        documents,
-        this.#options.now(),
-      );
+      return await restoreFeed(feed, published, documents, now());
     });
   }
 
@@ -491,8 +285,8 @@ export class Issuer implements AsyncDisposable {
    * feed.
    */
   async backup(keys: BackupKeys): Promise<IssuerBackup> {
-    const { store } = this.#options;
-    return await this.#onFeed((_, { head }, documents) =>
+    const { store } = this.#session.options;
+    return await this.#session.onFeed((_, { head }, documents) =>
       readBackup(store, documents, head!.bytes, keys)
     );
   }
@@ -507,20 +301,12 @@ export class Issuer implements AsyncDisposable {
    * @param x The public recovery key, base64url.
    */
   async createRecovery(x: string): Promise<void> {
-    await this.#takeTurn(async (writer) => {
-      const documents = await this.#readDocuments();
-      const recovery = await firstCommitment(documents, x);
-      await this.#updateProofs(writer, { init: true, recovery });
-      this.#documents = undefined;
-      const { member } = recovery;
-      await writeRecovery(writer, await this.#readDocuments(), member);
-      this.#documents = undefined;
-    });
+    await createRecovery(this.#session, x);
   }
 
   /** Requires that {@linkcode Issuer.createRecovery} may be called. */
   async requireNoRecovery(): Promise<void> {
-    await firstCommitment(await this.#readDocuments(), "");
+    await firstCommitment(await this.#session.readDocuments(), "");
   }
 
   /**
@@ -528,9 +314,7 @@ export class Issuer implements AsyncDisposable {
    * Rejects as it does.
    */
   async planRecovery(request: RecoveryRequest): Promise<RecoveryPlan> {
-    return await this.#onFeed(async (feed, { head }, documents) =>
-      await this.#planRecovery(documents, feed, head!.bytes, request)
-    );
+    return await this.#session.onFeed(planOnFeed(this.#session, request));
   }
 
   /**
@@ -544,326 +328,16 @@ export class Issuer implements AsyncDisposable {
    * {@linkcode Issuer.append} and {@linkcode Issuer.checkpoint}.
    */
   async recover(request: RecoveryRequest): Promise<RecoveredIssuer> {
-    return await this.#takeTurn(async (writer) => {
-      const documents = await this.#readDocuments();
-      const { member } = documents.recovery ?? {};
-      const plan = await this.#withFeed(
-        writer,
-        documents,
-        async (feed, { head }) =>
-          await this.#planRecovery(documents, feed, head!.bytes, request),
-      );
-      requireSameEnds(plan, request);
-      const { kid } = plan;
-      let statement = plan.isPublished ? member!.statements.at(-1)! : "";
-      const publish = async ({ publicJwk: { x } }: SigningKey) => {
-        if (plan.isPublished) return requireSameKey(plan, x);
-        const keys = keysAfter(documents, plan.claims.ended, { kid, x });
-        const claims = { ...plan.claims, keys };
-        statement = await signStatement(claims, request.recoveryKey);
-        const statements = [...member!.statements, statement];
-        await writeRecovery(writer, documents, { ...member!, statements });
-      };
-      const keys = await resolveKeys(this.#keys, documents);
-      const isAdded = plan.isPublished && isAuthorized(documents, kid);
-      if (!isAdded) {
-        await addSigningKey(writer, { kid }, {
-          documents,
-          keys,
-          beforePublishing: publish,
-          onStep: this.#options.faults?.onStep,
-        });
-      }
-      this.#documents = undefined;
-      this.#kid = kid;
-      const events = await this.#correct(writer, plan, statement);
-      await this.#updateProofs(writer, { init: true, rebuild: true });
-      return { kid, statement: plan.claims.n, events };
-    });
-  }
-
-  async #planRecovery(
-    documents: IssuerDocuments,
-    feed: OpenFeed,
-    bytes: number,
-    request: RecoveryRequest,
-  ): Promise<RecoveryPlan> {
-    const held = await heldKeys(documents, this.#sources, {
-      skipMissing: true,
-    });
-    return await planRecovery(documents, await feed.read(0, bytes), request, {
-      now: this.#options.now(),
-      held: held.map(({ kid }) => kid),
-    });
-  }
-
-  /** Appends the corrective events of a recovery. */
-  async #correct(
-    writer: FeedWriter,
-    plan: RecoveryPlan,
-    statement: string,
-  ): Promise<readonly AppendedEvent[]> {
-    const now = this.#options.now();
-    const documents = await this.#readDocuments();
-    const key = await this.#signingKey(documents);
-    const drafts = nameDrafts(
-      plan.drafts,
-      statement,
-      formatInstant(instantOf(now)),
-    );
-    return await this.#withFeed(writer, documents, async (feed, index) => {
-      const appended = await appendDrafts(drafts, feed, index, {
-        ...documents,
-        key,
-        allowWarnings: true,
-        now,
-        ids: this.#ids,
-      });
-      flushIndex(index, 1);
-      return appended;
-    });
+    return await recover(this.#session, request);
   }
 
   /** Waits for running operations, then closes the store. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.#turn;
-    await this.#leaveIndex();
-    await this.#options.store.close();
+    await this.#session.close();
   }
 
   /** Calls {@linkcode Issuer.close}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-
-  /** Reads the feed up to its recovered end. */
-  async #readFeed() {
-    const { documents, bytes } = await this.#onFeed(
-      (_, { head }, documents) => ({ documents, bytes: head!.bytes }),
-    );
-    // Read outside the lock: the feed's recovered bytes never change.
-    const feed = await this.#options.store
-      .read(documents.feedPath, Number.MAX_SAFE_INTEGER);
-    return { documents, feed: (feed ?? new Uint8Array()).slice(0, bytes) };
-  }
-
-  /** Returns the documents, read again only if they have changed. */
-  async #readDocuments(): Promise<IssuerDocuments> {
-    const { store } = this.#options;
-    const before = this.#documents;
-    const jwksPath = before?.jwksPath ?? WELL_KNOWN_PATHS.jwks;
-    // Taken before reading, so that a concurrent change is seen next time.
-    const revision = await documentsRevision(store, jwksPath);
-    if (before !== undefined && revision === this.#revision) return before;
-    const documents = await readDocuments(store, this.#limits);
-    this.#documents = documents;
-    this.#revision = documents.jwksPath === jwksPath ? revision : undefined;
-    this.#key = undefined;
-    return documents;
-  }
-
-  /** Writes pending events to the index, unless another writer is busy. */
-  async #leaveIndex(): Promise<void> {
-    if (!this.#hasPending) return;
-    try {
-      await this.#options.store.exclusively(
-        { timeoutMs: 0 },
-        async ({ index }) => await Promise.resolve(flushIndex(index, 1)),
-      );
-    } catch (error) {
-      if (!isSigError(error)) throw error;
-    }
-  }
-
-  /** Queues the work in this process, and holds the lock meanwhile. */
-  async #takeTurn<T>(work: (writer: FeedWriter) => Promise<T>): Promise<T> {
-    if (this.#closed) {
-      throw new TypeError("Cannot use an issuer after it was closed");
-    }
-    const timeoutMs = this.#timeoutMs;
-    const mine = this.#turn.then(() =>
-      this.#options.store.exclusively({ timeoutMs }, work)
-    );
-    this.#turn = mine.catch(() => {});
-    return await mine;
-  }
-
-  async #signingKey(documents: IssuerDocuments): Promise<SigningKey> {
-    return this.#key ??= await chooseSigningKey(
-      documents,
-      this.#keys,
-      this.#kid,
-    );
-  }
-
-  /** Returns whether a key other than the new one can sign the checkpoint. */
-  async #canIntroduce(
-    documents: IssuerDocuments,
-    { kid, unintroduced }: RotateKeyOptions,
-  ): Promise<boolean> {
-    const held = await heldKeys(documents, this.#sources, {
-      skipMissing: unintroduced,
-    });
-    if (held.some((key) => key.kid !== kid)) return true;
-    if (unintroduced) return false;
-    throw new SigError("signing_key_not_found", {
-      action: `introduce key ${quote(kid)}`,
-      reason:
-        "the private part of none of the issuer's older keys is available",
-      context: {
-        kid,
-        hint:
-          "Nothing was changed. Make an older key available (key store, ssh-agent, SIG_KEY_FILE). If all are lost: --unintroduced; readers that remember a proof then refuse this issuer (key_not_introduced) until sig pin ack there.",
-      },
-    });
-  }
-
-  /**
-   * Publishes a checkpoint that names a new key, signed by it and the older
-   * ones, before the key itself: otherwise readers would refuse the key.
-   */
-  async #introduce(
-    writer: FeedWriter,
-    next: NextKey,
-    { unintroduced }: RotateKeyOptions,
-  ): Promise<readonly Warning[]> {
-    const options = { dropAll: unintroduced, skipMissing: unintroduced };
-    try {
-      await this.#updateProofs(writer, options, next);
-      return [];
-    } catch (error) {
-      // A stolen key must be replaced even if the proofs can't be updated.
-      if (!isSigError(error, "subject_changed")) throw error;
-      await this.#updateProofs(writer, { ...options, stay: true }, next);
-      return proofsBehind(error);
-    }
-  }
-
-  get #sources(): readonly KeySource[] {
-    return [this.#keys, ...this.#otherKeys];
-  }
-
-  async #tryProofs(
-    writer: FeedWriter,
-    options: UpdateProofsOptions = {},
-  ): Promise<readonly Warning[]> {
-    try {
-      const documents = await this.#readDocuments();
-      if (documents.metadata.proofs_uri === undefined) return [];
-      if (await this.#newestIsElsewhere(documents)) {
-        const detail =
-          "the newest key is in an agent; sig checkpoint brings the proofs up to the feed's end";
-        return [{ code: "proofs_behind", detail }];
-      }
-      await this.#updateProofs(writer, { ...options, withoutReferences: true });
-      return [];
-    } catch (error) {
-      return proofsBehind(error);
-    }
-  }
-
-  async #newestIsElsewhere(documents: IssuerDocuments): Promise<boolean> {
-    for (const source of this.#sources) {
-      if (await isKeptElsewhere(documents, source)) return true;
-    }
-    return isReferenced(await this.#signingKey(documents));
-  }
-
-  async #updateProofs(
-    writer: FeedWriter,
-    options: UpdateProofsOptions,
-    next?: NextKey,
-  ): Promise<Checkpoint> {
-    const documents = await this.#readDocuments();
-    const held = await heldKeys(documents, this.#sources, options);
-    options.onKeys?.(held);
-    const { now, store } = this.#options;
-    return await this.#withFeed(
-      writer,
-      documents,
-      (feed, known) =>
-        updateProofs({
-          documents,
-          feed,
-          held,
-          known,
-          next,
-          store,
-          writer,
-          now: now(),
-        }, options),
-    );
-  }
-
-  /** Runs {@linkcode #withFeed} in its own turn. */
-  async #onFeed<T>(work: FeedWork<T>): Promise<T> {
-    return await this.#takeTurn(async (writer) =>
-      await this.#withFeed(writer, await this.#readDocuments(), work)
-    );
-  }
-
-  /**
-   * Runs work with an index at the recovered end of the feed. Retries with an
-   * empty index if the index proves unusable.
-   */
-  async #withFeed<T>(
-    writer: FeedWriter,
-    documents: IssuerDocuments,
-    work: FeedWork<T>,
-  ): Promise<T> {
-    const { index } = writer;
-    const feed = await writer.openFeed(documents.feedPath);
-    try {
-      for (let attempt = 1;; attempt++) {
-        try {
-          await recoverFeed(feed, index, documents, this.#options);
-          return await work(feed, index, documents);
-        } catch (error) {
-          if (!(error instanceof IndexError)) throw error;
-          if (attempt === MAX_ATTEMPTS) {
-            throw new SigError("store_unavailable", {
-              action: "append",
-              reason: "the index beside the feed can't be used",
-              cause: error,
-            });
-          }
-          index.discard();
-        }
-      }
-    } finally {
-      // A rotation opens the feed twice.
-      feed.close();
-    }
-  }
-}
-
-/** The events are already durable: proofs that fail are only behind. */
-function proofsBehind(error: unknown): readonly Warning[] {
-  if (!isSigError(error)) throw error;
-  const detail = `the proofs were not updated: ${error.message}`;
-  return [{ code: "proofs_behind", detail }];
-}
-
-/** The events are already durable: an index that fails is only behind. */
-function flushIndex(index: EventIndex, most: number): void {
-  if (index.pending < most) return;
-  try {
-    index.flush();
-  } catch (error) {
-    if (!(error instanceof IndexError)) throw error;
-  }
-}
-
-/** Drafts planned for another end of the feed must not be appended. */
-function requireEnd(sequence: number, expected: number | undefined): void {
-  if (expected === undefined || sequence === expected) return;
-  const why =
-    `the feed ends at sequence ${sequence}, not ${expected} as when this was planned`;
-  throw refused("plan_outdated", why, {
-    sequence,
-    expected,
-    hint: "Somebody else has appended. Make the plan again.",
-  });
 }

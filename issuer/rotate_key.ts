@@ -1,200 +1,106 @@
-/** Adds a signing key (docs/protocol.md §11). @module */
+/** Rotates to a new signing key (docs/protocol.md §11). @module */
 
+import { isSigError, SigError, type Warning } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import type { FeedSession } from "./append/feed_session.ts";
 import {
-  type Jwk,
-  type OpenObject,
-  SigError,
-  WELL_KNOWN_PATHS,
-} from "@sig/core";
-import { isObject, quote } from "@sig/core/internal";
-import {
-  createKeyResolver,
-  generateSigningKey,
-  readDidDocument,
-  type SigningKey,
-  type VerificationKey,
-} from "@sig/jose/keys";
-import { findSignerFault } from "@sig/jose/recovery";
-import {
-  buildPublicJwk,
-  buildVerificationMethod,
-  encodeDocument,
-} from "./documents/build_documents.ts";
+  addSigningKey,
+  type RotateKeyOptions,
+} from "./documents/add_signing_key.ts";
 import type { IssuerDocuments } from "./documents/documents.ts";
-import type { FeedWriter } from "./store/feed_store.ts";
 import {
-  type KeptKey,
-  type KeyStore,
-  kidExists,
-  requireKid,
-  toSigningKey,
-} from "./keys/key_store.ts";
-import {
+  heldKeys,
   isAuthorized,
   isSigningKey,
-  type Keys,
 } from "./documents/signing_key.ts";
+import {
+  proofsBehind,
+  publishProofs,
+  publishProofsIfAny,
+} from "./proofs/publish_proofs.ts";
+import type { NextKey } from "./proofs/update_proofs.ts";
+import type { FeedWriter } from "./store/feed_store.ts";
 
-/** Options of a rotation. */
-export interface RotateKeyOptions {
-  /** Kid of the new key: `[A-Za-z0-9._-]{1,64}`, not starting with a dot. */
+/** The result of {@linkcode Issuer.rotateKey}. */
+export interface RotatedKey {
+  /** Identifier of the new key, which signs from now on. */
   readonly kid: string;
-  /** The new key (default: a new private key). */
-  readonly key?: KeptKey;
-  /**
-   * Publish the key even if no older key can introduce it (default: false).
-   * Readers that remember a proof then refuse the issuer with
-   * `key_not_introduced`, until their operators accept the key.
-   */
-  readonly unintroduced?: boolean | undefined;
+  /** `proofs_behind` if the proofs could not be signed again. */
+  readonly warnings: readonly Warning[];
 }
 
-interface RotateKeyContext {
-  readonly documents: IssuerDocuments;
-  readonly keys: Keys;
-  /** Called with the new key before the documents are written. */
-  readonly beforePublishing: (
-    key: SigningKey,
-    published: VerificationKey,
-  ) => Promise<void>;
-  readonly onStep?: ((step: string) => void) | undefined;
+/** Implements {@linkcode Issuer.rotateKey}. */
+export async function rotateKey(
+  session: FeedSession,
+  options: RotateKeyOptions,
+): Promise<RotatedKey> {
+  return await session.takeTurn(async (writer, documents) => {
+    const keys = await session.ownKeys(documents);
+    // A published key is refused, or only its private part is added.
+    const isIntroduced = documents.metadata.proofs_uri !== undefined &&
+      !isAuthorized(documents, options.kid) &&
+      await canIntroduce(session, documents, options);
+    let warnings: readonly Warning[] = [];
+    const key = await addSigningKey(writer, options, {
+      documents,
+      keys,
+      beforePublishing: async (key, published) => {
+        if (!isIntroduced) return;
+        const next = { key, published };
+        warnings = await introduce(session, writer, next, options);
+      },
+      onStep: session.options.faults?.onStep,
+    });
+    session.signWith(key.kid);
+    if (isSigningKey(keys)) session.replaceKey(keys, key);
+    if (!isIntroduced) {
+      const { unintroduced: dropAll } = options;
+      warnings = await publishProofsIfAny(session, writer, { dropAll })
+        .catch(proofsBehind);
+    }
+    return { kid: key.kid, warnings };
+  });
+}
+
+/** Returns whether a key other than the new one can sign the checkpoint. */
+async function canIntroduce(
+  { sources }: FeedSession,
+  documents: IssuerDocuments,
+  { kid, unintroduced }: RotateKeyOptions,
+): Promise<boolean> {
+  const options = { skipMissing: unintroduced };
+  const held = await heldKeys(documents, sources, options);
+  if (held.some((key) => key.kid !== kid)) return true;
+  if (unintroduced) return false;
+  throw new SigError("signing_key_not_found", {
+    action: `introduce key ${quote(kid)}`,
+    reason: "the private part of none of the issuer's older keys is available",
+    context: {
+      kid,
+      hint:
+        "Nothing was changed. Make an older key available (key store, ssh-agent, SIG_KEY_FILE). If all are lost: --unintroduced; readers that remember a proof then refuse this issuer (key_not_introduced) until sig pin ack there.",
+    },
+  });
 }
 
 /**
- * Makes the private key durable, then publishes it in the key set, then
- * authorises it in the DID document. An interrupted rotation leaves an issuer
- * that signs with its old key; running it again with the same kid completes it
- * and keeps what exists.
- *
- * @returns the new key, ready to sign.
- * @throws {SigError} `kid_exists`, `invalid_identifier`, `invalid_key`,
- * `document_too_large`, `write_failed`
+ * Publishes a checkpoint that names a new key, signed by it and the older
+ * ones, before the key itself: otherwise readers would refuse the key.
  */
-export async function addSigningKey(
+async function introduce(
+  session: FeedSession,
   writer: FeedWriter,
-  options: RotateKeyOptions,
-  { beforePublishing, documents, keys, onStep }: RotateKeyContext,
-): Promise<SigningKey> {
-  const { authorized, host, limits } = documents;
-  const { kid } = options;
-  requireKid(kid);
-  const store = isSigningKey(keys) ? undefined : keys;
-  const kept = await store?.read({ host, kid });
-  refuseTaken(kid, documents, kept !== undefined);
-  const picked = await pickKey(options, documents, kept, store);
-  const key = await toSigningKey(picked, kid);
-  const { x } = key.publicJwk;
-  const fault = documents.recovery && findSignerFault(documents.recovery, x);
-  if (fault !== undefined) {
-    throw new SigError("invalid_key", {
-      action: `add key ${quote(kid)}`,
-      reason: fault,
-      context: { kid, hint: "Nothing was changed. Make another key." },
-    });
+  next: NextKey,
+  { unintroduced }: RotateKeyOptions,
+): Promise<readonly Warning[]> {
+  const options = { dropAll: unintroduced, skipMissing: unintroduced };
+  try {
+    await publishProofs(session, writer, options, next);
+    return [];
+  } catch (error) {
+    // A stolen key must be replaced even if the proofs can't be updated.
+    if (!isSigError(error, "subject_changed")) throw error;
+    await publishProofs(session, writer, { ...options, stay: true }, next);
+    return proofsBehind(error);
   }
-  const keptX = kept && ("sign" in kept ? kept.publicJwk : kept).x;
-  for (const other of [authorized?.get(kid), keptX]) {
-    if (other !== undefined && other !== x) throw isAnother(kid);
-  }
-  const jwks = withKey(documents.jwks, key.publicJwk, documents);
-  const didDocument = withMethod(documents, key.publicJwk);
-  const jwksBytes = encodeDocument(jwks, limits.maxJwksBytes);
-  const didBytes = didDocument &&
-    encodeDocument(didDocument, limits.maxDidDocumentBytes);
-  // Reads the new documents as a consumer will before publishing them.
-  const resolver = await createKeyResolver(jwks, {
-    authorized: didDocument && readDidDocument(didDocument, documents.issuer),
-    limits,
-  });
-  const published = resolver.resolve(kid);
-  if (published.jwk.x !== x) throw isAnother(kid);
-  if (kept === undefined) {
-    const named = "sign" in picked ? picked : { ...picked, kid };
-    await store?.write({ host, kid }, named);
-  }
-  onStep?.("key-stored");
-  await beforePublishing(key, published);
-  if (jwks !== documents.jwks) {
-    await writer.replace(documents.jwksPath, jwksBytes);
-  }
-  if (didBytes && didDocument !== documents.didDocument) {
-    await writer.replace(WELL_KNOWN_PATHS.did_document, didBytes);
-  }
-  return key;
-}
-
-/** Refuses the kid of a key that can already sign, or that SIG ignores. */
-function refuseTaken(
-  kid: string,
-  documents: IssuerDocuments,
-  isKept: boolean,
-): void {
-  const isUsable = documents.keys.keys.has(kid);
-  const isSkipped = !isUsable &&
-    entriesOf(documents.jwks, "keys").some((entry) => entry.kid === kid);
-  if (isSkipped || (isKept && isAuthorized(documents, kid))) {
-    throw kidExists(kid, "a key of this kid is published already");
-  }
-}
-
-async function pickKey(
-  options: RotateKeyOptions,
-  documents: IssuerDocuments,
-  kept: KeptKey | undefined,
-  store: KeyStore | undefined,
-): Promise<KeptKey> {
-  const { kid, key } = options;
-  if (key !== undefined) return key;
-  if (kept !== undefined) return kept;
-  if (documents.keys.keys.has(kid)) {
-    throw kidExists(kid, "it is published, and its private part is not here");
-  }
-  if (store === undefined) {
-    throw new TypeError(
-      "Cannot rotate: without a key store the new private key must be given",
-    );
-  }
-  return await generateSigningKey({ kid });
-}
-
-/** Returns the key set with the key, or the same object if it has it. */
-function withKey(
-  jwks: OpenObject,
-  key: Jwk,
-  { keys }: IssuerDocuments,
-): OpenObject {
-  if (keys.keys.has(key.kid ?? "")) return jwks;
-  return { ...jwks, keys: [...entriesOf(jwks, "keys"), buildPublicJwk(key)] };
-}
-
-/** Authorises the key; returns the same object if it is. */
-function withMethod(
-  { authorized, didDocument, issuer }: IssuerDocuments,
-  key: Jwk,
-): OpenObject | undefined {
-  if (didDocument === undefined || authorized?.has(key.kid ?? "")) {
-    return didDocument;
-  }
-  const method = buildVerificationMethod(issuer, key);
-  const methods = entriesOf(didDocument, "verificationMethod");
-  const ids = [method.id, `#${key.kid}`];
-  const isListed = methods.some(({ id }) => ids.includes(id as string));
-  const assertions = didDocument.assertionMethod;
-  return {
-    ...didDocument,
-    verificationMethod: isListed ? methods : [...methods, method],
-    assertionMethod: [
-      ...Array.isArray(assertions) ? assertions : [],
-      method.id,
-    ],
-  };
-}
-
-function entriesOf(document: OpenObject, name: string): readonly OpenObject[] {
-  const list = document[name];
-  return Array.isArray(list) ? list.filter(isObject) : [];
-}
-
-function isAnother(kid: string): SigError {
-  return kidExists(kid, "this kid stands for another key");
 }

@@ -31,13 +31,14 @@ import {
 } from "./testing/faults.ts";
 import { initIssuer } from "./init_issuer.ts";
 import { createMemoryKeyStore } from "./keys/key_store.ts";
-import { openIssuer, type RotatedKey } from "./open_issuer.ts";
+import { openIssuer } from "./open_issuer.ts";
+import type { RotatedKey } from "./rotate_key.ts";
 import { createMemoryStore } from "./store/memory_store.ts";
 
 export type { AppendedEvent } from "./append/append_batch.ts";
 export type { DraftBase, RevokeDraft, UpsertDraft } from "./append/draft.ts";
 export type { IssuerFault } from "./testing/faults.ts";
-export type { RotatedKey } from "./open_issuer.ts";
+export type { RotatedKey } from "./rotate_key.ts";
 
 /** Options of {@linkcode fakeIssuer}. */
 export interface FakeIssuerOptions {

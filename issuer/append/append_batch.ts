@@ -14,6 +14,7 @@ import { buildEvent } from "./build_event.ts";
 import {
   DraftFaults,
   type DraftMembers,
+  type EventDraft,
   hasSameContent,
   readDraft,
   refused,
@@ -21,6 +22,7 @@ import {
 import type { FeedIds } from "../store/feed_lines.ts";
 import { yieldToEventLoop } from "./verify_feed.ts";
 import { isVoidAt, readEventAt, readLastEvent } from "./current.ts";
+import type { FeedSession } from "./feed_session.ts";
 import type { LineRules } from "../documents/documents.ts";
 import {
   requireWritable,
@@ -33,7 +35,7 @@ import {
   type IndexedRelationship,
   IndexError,
 } from "../index/feed_index.ts";
-import type { OpenFeed } from "../store/feed_store.ts";
+import type { FeedWriter, OpenFeed } from "../store/feed_store.ts";
 
 /** The result of appending one draft. */
 export interface AppendedEvent {
@@ -72,9 +74,53 @@ interface AppendContext
   readonly ids: FeedIds;
 }
 
+/**
+ * Events that the index file may be behind: writing it for each would double
+ * the cost of an append. After a crash, this many are verified again.
+ */
+const MAX_PENDING = 256;
 const PROGRESS_EVERY = 1_000;
 const LF = Uint8Array.of(0x0a);
 const encoder = new TextEncoder();
+
+/** Appends drafts in the turn of an open issuer. */
+export async function appendInTurn(
+  session: FeedSession,
+  writer: FeedWriter,
+  drafts: readonly EventDraft[],
+  { ifLastSequence, ...options }: AppendOptions & Partial<WriteRules>,
+): Promise<readonly AppendedEvent[]> {
+  const { allowWarnings = false, faults, now } = session.options;
+  const documents = await session.readDocuments();
+  const key = await session.signingKey(documents);
+  return await session.withFeed(writer, documents, async (feed, index) => {
+    faults?.onStep?.("recovered");
+    requireEnd(index.head!.sequence, ifLastSequence);
+    const appended = await appendDrafts(drafts, feed, index, {
+      allowWarnings,
+      now: now(),
+      ...options,
+      ...documents,
+      key,
+      ids: session.ids,
+    });
+    session.flushIndex(index, MAX_PENDING);
+    faults?.onStep?.("indexed");
+    return appended;
+  });
+}
+
+/** Drafts planned for another end of the feed must not be appended. */
+function requireEnd(sequence: number, expected: number | undefined): void {
+  if (expected === undefined || sequence === expected) return;
+  const why =
+    `the feed ends at sequence ${sequence}, not ${expected} as when this was planned`;
+  throw refused("plan_outdated", why, {
+    sequence,
+    expected,
+    hint: "Somebody else has appended. Make the plan again.",
+  });
+}
 
 /**
  * Checks, completes and signs drafts, writes them in one write and adds them to
@@ -84,7 +130,7 @@ const encoder = new TextEncoder();
  * @throws {SigError} as `append` of `openIssuer`.
  * @throws {IndexError} before anything was written.
  */
-export async function appendDrafts(
+async function appendDrafts(
   drafts: readonly unknown[],
   feed: OpenFeed,
   index: EventIndex,

@@ -10,6 +10,9 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { Persons } from "@sig/core/internal";
+import { encodeHex } from "@std/encoding/hex";
+import type { FeedSession } from "../append/feed_session.ts";
+import { replayFeed } from "../append/verify_feed.ts";
 import { People } from "../people/people.ts";
 import type { PersonKey } from "../people/people_file.ts";
 
@@ -190,6 +193,23 @@ export class PublishedRelationships {
       });
     }
   }
+}
+
+/** Implements {@linkcode Issuer.published}. */
+export async function readPublished(
+  session: FeedSession,
+): Promise<PublishedState> {
+  const { documents, feed } = await session.readFeed();
+  const relationships = new PublishedRelationships();
+  const { issuer, last_sequence } = await replayFeed(feed, documents, {
+    onEvent: (event, isVoid) => {
+      if (!isVoid) relationships.add(event);
+    },
+    keepOnly: null,
+  });
+  const digest = await crypto.subtle.digest("SHA-256", feed);
+  const feed_sha256 = encodeHex(new Uint8Array(digest));
+  return relationships.state({ issuer, last_sequence, feed_sha256 });
 }
 
 function endingOf(

@@ -1,0 +1,97 @@
+/** Recovers an open issuer from stolen and lost keys. @module */
+
+import { formatInstant, instantOf } from "@sig/core";
+import type { SigningKey } from "@sig/jose/keys";
+import { signStatement } from "@sig/jose/recovery";
+import { type AppendedEvent, appendInTurn } from "../append/append_batch.ts";
+import type { FeedSession, FeedWork } from "../append/feed_session.ts";
+import { addSigningKey } from "../documents/add_signing_key.ts";
+import { heldKeys, isAuthorized } from "../documents/signing_key.ts";
+import { publishProofs } from "../proofs/publish_proofs.ts";
+import {
+  keysAfter,
+  nameDrafts,
+  planRecovery,
+  type RecoveryPlan,
+  type RecoveryRequest,
+  requireSameEnds,
+  requireSameKey,
+} from "./plan_recovery.ts";
+import { firstCommitment, writeRecovery } from "./write_recovery.ts";
+
+/** The result of {@linkcode Issuer.recover}. */
+export interface RecoveredIssuer {
+  /** Identifier of the new key, which signs from now on. */
+  readonly kid: string;
+  /** Number of the statement. */
+  readonly statement: number;
+  /** The corrective events. */
+  readonly events: readonly AppendedEvent[];
+}
+
+/** Implements {@linkcode Issuer.createRecovery}. */
+export async function createRecovery(
+  session: FeedSession,
+  x: string,
+): Promise<void> {
+  await session.takeTurn(async (writer, documents) => {
+    const recovery = await firstCommitment(documents, x);
+    await publishProofs(session, writer, { init: true, recovery });
+    session.forgetDocuments();
+    await writeRecovery(writer, await session.readDocuments(), recovery.member);
+    session.forgetDocuments();
+  });
+}
+
+/** Returns the work of {@linkcode Issuer.planRecovery}. */
+export function planOnFeed(
+  { options, sources }: FeedSession,
+  request: RecoveryRequest,
+): FeedWork<RecoveryPlan> {
+  return async (feed, { head }, documents) => {
+    const held = await heldKeys(documents, sources, { skipMissing: true });
+    const bytes = await feed.read(0, head!.bytes);
+    return await planRecovery(documents, bytes, request, {
+      now: options.now(),
+      held: held.map(({ kid }) => kid),
+    });
+  };
+}
+
+/** Implements {@linkcode Issuer.recover}. */
+export async function recover(
+  session: FeedSession,
+  request: RecoveryRequest,
+): Promise<RecoveredIssuer> {
+  return await session.takeTurn(async (writer, documents) => {
+    const { member } = documents.recovery ?? {};
+    const work = planOnFeed(session, request);
+    const plan = await session.withFeed(writer, documents, work);
+    requireSameEnds(plan, request);
+    const { kid } = plan;
+    let statement = plan.isPublished ? member!.statements.at(-1)! : "";
+    const beforePublishing = async ({ publicJwk: { x } }: SigningKey) => {
+      if (plan.isPublished) return requireSameKey(plan, x);
+      const keys = keysAfter(documents, plan.claims.ended, { kid, x });
+      const claims = { ...plan.claims, keys };
+      statement = await signStatement(claims, request.recoveryKey);
+      const statements = [...member!.statements, statement];
+      await writeRecovery(writer, documents, { ...member!, statements });
+    };
+    const keys = await session.ownKeys(documents);
+    const { onStep } = session.options.faults ?? {};
+    const isAdded = plan.isPublished && isAuthorized(documents, kid);
+    if (!isAdded) {
+      const context = { documents, keys, beforePublishing, onStep };
+      await addSigningKey(writer, { kid }, context);
+    }
+    session.signWith(kid);
+    const now = session.options.now();
+    const at = formatInstant(instantOf(now));
+    const drafts = nameDrafts(plan.drafts, statement, at);
+    const options = { allowWarnings: true, now };
+    const events = await appendInTurn(session, writer, drafts, options);
+    await publishProofs(session, writer, { init: true, rebuild: true });
+    return { kid, statement: plan.claims.n, events };
+  });
+}
