@@ -136,6 +136,7 @@ export async function createKeyResolver(
   return {
     keys,
     resolve: (kid) => authorizedKey(kid, keys, skipped, options.authorized),
+    // `endKeysOf` replaces it if there are statements (jose/recovery/recovery.ts).
     endOf: () => undefined,
   };
 }
