@@ -150,7 +150,11 @@ class Headers {
     if (absent.length > 0) {
       throw usageError(
         `the list has no column ${absent.map(quote).join(", ")}`,
-        { flag: "--columns" },
+        {
+          flag: "--columns",
+          hint:
+            "The header of the list comes first, as in Personalnummer=person.",
+        },
       );
     }
     const [first] = this.#unknown.values();

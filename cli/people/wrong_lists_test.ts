@@ -169,6 +169,11 @@ const CASES: Readonly<Record<string, Case>> = {
       "row 2, column subject",
     ],
   ),
+  "--columns names the columns the wrong way round": refused(
+    `Personalnummer,name,subject,type,roles\n12,x,${key(12)},employee,deploy\n`,
+    ['the list has no column "person"', "as in Personalnummer=person"],
+    { words: "--columns person=Personalnummer" },
+  ),
   "a German Excel wrote it": {
     list:
       `\uFEFFPersonalnummer;Name;Schlüssel;Art;Rolle;Eintritt;Abteilung\r\n12;Person 12;${
