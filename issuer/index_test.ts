@@ -14,8 +14,8 @@ import {
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { openDatabase } from "./index/feed_index.ts";
 
-// promise: A forged or older index can't cause a gap, a repeated sequence, or
-//   an append to a feed that lost events.
+// promise: A forged or older index causes no gap, no repeated sequence, and
+//   hides no lost event.
 
 const ids = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, n) => `e${from + n}`);

@@ -31,8 +31,8 @@ import {
   withPlace,
 } from "./testdata/support.ts";
 
-// promise: Nothing is signed over a feed that was shortened or replaced, and a
-//   rotation signs with the old keys too.
+// promise: Nothing is signed over a shortened or replaced feed; a rotation
+//   signs with the old keys too.
 
 const PROOFS_URI = "https://acme.example/.well-known/sig/";
 const SUBJECTS = ["alice", "bob", "carol"].map((name) =>

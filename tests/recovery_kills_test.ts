@@ -14,8 +14,8 @@ import {
 import { runWell } from "./kit/process.ts";
 import { readTestKeys } from "./kit/vectors.ts";
 
-// promise: `sig recover`, killed at any step, leaves a feed that every reader
-//   reads, and is completed by the same command.
+// promise: `sig recover`, killed at any step, leaves a readable feed, and is
+//   completed by the same command.
 
 /** The repetition is killed at one of this many steps. */
 const SECOND_KILLS = 7;

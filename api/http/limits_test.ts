@@ -3,8 +3,8 @@ import { isSigError, SigError } from "@sig/core";
 import { Capacity, createTurns, Quota, RequestBudget } from "./limits.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
-// promise: A client without a token may use a quarter of the waiting requests
-//   for an issuer or a store, if others can reach the server.
+// promise: A client without a token gets at most a quarter of the waiting
+//   requests of a public server.
 
 const budgetOf = (capacity: Capacity, client = "192.0.2.1") =>
   new RequestBudget(capacity, client);

@@ -11,7 +11,7 @@ import { createApp } from "../app.ts";
 import { get } from "../testdata/asking.ts";
 
 // promise: `/readyz` asks stores and issuers once in 5 s, and names issuers
-//   only to holders of the token.
+//   only with the token.
 
 /** Two issuers that respond with this status, and a service that lists them. */
 function start(codes: readonly number[], token?: string) {

@@ -5,8 +5,8 @@ import type { RequestLogEntry } from "./request_log.ts";
 import { ask, post } from "../testdata/asking.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";
 
-// promise: The request log has the pattern of the route, never a path with a
-//   request's content.
+// promise: The request log has the pattern of the route, never a path with
+//   content.
 
 Deno.test("each path has exactly one spelling", async () => {
   const app = serviceOf();

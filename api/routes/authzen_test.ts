@@ -16,7 +16,7 @@ import {
 } from "../testdata/asking.ts";
 
 // promise: AuthZEN's `context` changes no decision; an item without an answer
-//   is distinct from a deny.
+//   is no deny.
 
 const PATH = "/access/v1/evaluation";
 

@@ -17,8 +17,8 @@ import {
   type Workspace,
 } from "../testdata/workspace.ts";
 
-// promise: Offboarding ends all keys of a person, and no key re-admits an
-//   offboarded person.
+// promise: Offboarding ends all keys of a person, and no further key re-admits
+//   the person.
 
 const ALICE = "did:web:alice.example";
 const REVOKE = "revoke --dir $D/acme --reason-code";

@@ -15,7 +15,7 @@ import {
   type Workspace,
 } from "../testdata/workspace.ts";
 
-// promise: From a witness only a signature by the named key over the published
+// promise: From a witness only the named key's signature over the published
 //   checkpoint is added.
 
 const ORIGIN = "acme.example/.well-known/sig";

@@ -5,8 +5,8 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchText } from "../testdata/fetching.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
-// promise: https only, no redirect, no private address; the connection goes to
-//   the addresses that were checked.
+// promise: https only, no redirect, no private address; connections go to the
+//   checked addresses.
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
 

@@ -16,7 +16,7 @@ import {
 } from "../../tests/kit/raw_server.ts";
 import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
-// promise: A body whose end is not stated is refused; nothing is decompressed;
+// promise: A body without a stated end is refused; nothing is decompressed;
 //   bytes and time are limited.
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";

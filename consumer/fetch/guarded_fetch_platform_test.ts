@@ -11,8 +11,8 @@ import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 import http from "node:http";
 import process from "node:process";
 
-// promise: If a platform can't choose the address, this is detected before
-//   anything is sent.
+// promise: A platform that can't choose the address is detected before anything
+//   is sent.
 
 const ANSWER = say("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n", '{"a":1}');
 

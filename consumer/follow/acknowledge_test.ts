@@ -13,8 +13,8 @@ import { acknowledgePin, type ServedHistory, showPin } from "./manage_pins.ts";
 import { type SeenFeed, sha256Hex } from "../memory/pin.ts";
 import type { PinStore } from "../memory/open_pin_store.ts";
 
-// promise: An acknowledgement accepts only the recorded incident, or the given
-//   SHA-256, with a reason.
+// promise: An acknowledgement accepts the recorded incident or a given SHA-256,
+//   with a reason.
 
 const [key1, key2] = await importTestKeys();
 const NOW = new Date("2026-06-02T00:00:00Z");

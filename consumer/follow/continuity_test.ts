@@ -10,8 +10,8 @@ import {
   KEYS,
 } from "../testdata/continuity.ts";
 
-// promise: A shortened, rewritten or re-signed history is refused, in every
-//   process with the same pin store.
+// promise: A shortened, rewritten or re-signed history is refused by all
+//   processes of a pin store.
 
 const { key1, key2, stranger } = KEYS;
 const REWRITTEN = [

@@ -28,8 +28,8 @@ import {
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
 
-// promise: An answer by proof equals that of the whole feed; no changed byte
-//   and no missing file changes it.
+// promise: An answer by proof equals that of the whole feed, whatever byte or
+//   file is changed.
 
 const [key1] = await importTestKeys();
 assert(key1);

@@ -18,8 +18,8 @@ import { importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { QUESTION, START_MS } from "../../tests/kit/watched_issuer.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 
-// promise: A reader that requires a recent checkpoint or cosigners gets no
-//   answer without them.
+// promise: A required recent checkpoint, or cosigners, must be there for an
+//   answer.
 
 const [key1, key2, stranger] = await importTestKeys();
 const START = START_MS / 1000;

@@ -23,8 +23,8 @@ import {
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 
-// promise: A reader that remembers a proof refuses a shortened or rewritten
-//   feed and a key that no remembered key introduced.
+// promise: A reader that remembers a proof refuses a rewritten feed and keys
+//   that no known key introduced.
 
 const [key1, key2, stranger] = await importTestKeys();
 

@@ -16,8 +16,8 @@ import {
   withIssuer,
 } from "../testdata/remembered_issuer.ts";
 
-// promise: An older state never overwrites a newer one; incomplete records are
-//   never used for an answer.
+// promise: An older state never overwrites a newer one; no answer comes from
+//   incomplete records.
 
 const ROLLED_BACK = ["feed_rolled_back", "Cannot trust feed"] as const;
 const REWRITTEN = ["feed_rewritten", "Cannot trust feed"] as const;

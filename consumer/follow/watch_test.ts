@@ -24,8 +24,8 @@ import {
   type WatchOptions,
 } from "./watch.ts";
 
-// promise: A watcher gets no event of an invalid feed and misses none, at
-//   whatever step it is killed.
+// promise: A watcher, killed at any step, gets no event of an invalid feed and
+//   misses none.
 
 const [key] = await importTestKeys();
 const now = () => new Date("2026-06-01T00:00:00Z");

@@ -13,8 +13,8 @@ import { fetchedKeys } from "./fetched_keys.ts";
 import { introducedKeys, pinnedRecovery } from "./compare_recovery.ts";
 import type { PinnedRecovery, RememberedPin, Thumbprints } from "./pin.ts";
 
-// promise: A remembered recovery key can't be withdrawn or replaced, and its
-//   next statement introduces keys.
+// promise: A remembered recovery key can't be withdrawn or replaced; its next
+//   statement introduces keys.
 
 interface PinOfCase {
   readonly recovery?: PinnedRecovery | null;

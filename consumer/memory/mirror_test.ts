@@ -13,7 +13,7 @@ import { TestProcess } from "../../tests/kit/process.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
 // promise: A copy of a feed on disk is verified like fetched bytes; a damaged
-//   one is never used, and never reported as the issuer's fault.
+//   one is not used, nor the issuer's fault.
 
 const MAX_BYTES = 1_000_000;
 const encoder = new TextEncoder();

@@ -13,8 +13,8 @@ import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 import { openInlineFeed } from "../read/source.ts";
 import { verifyIssuer } from "./verify_feed.ts";
 
-// promise: Events that a stolen key signed after its last good one have no
-//   effect, at any time that is asked about.
+// promise: Events that a stolen key signed after its last good one never have
+//   an effect.
 
 interface Decision {
   readonly subject: string;

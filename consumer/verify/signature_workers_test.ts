@@ -27,8 +27,8 @@ import { verifyFeed } from "./verify_feed.ts";
 import type { VerifyFeedOptions } from "./verified_feed.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
-// promise: Workers only confirm valid signatures: the reader itself chooses the
-//   key and verifies all else.
+// promise: Workers only confirm signatures; the reader chooses the key and
+//   verifies all else.
 
 const [key1, key2, stranger] = await importTestKeys();
 

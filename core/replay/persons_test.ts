@@ -2,8 +2,8 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { applyEvent, personOf, Replay, replay } from "./replay.ts";
 import { revoke, upsert } from "../../tests/kit/events.ts";
 
-// promise: The first upsert about a subject links its key to a person; no later
-//   event changes the link.
+// promise: The first upsert about a subject links its key to a person, for
+//   good.
 
 /**
  * `vectors/persons.json`: upserts as `[subject, same_person_as]`, null without

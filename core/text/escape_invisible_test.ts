@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { escapeInvisible, quote } from "./escape_invisible.ts";
 
-// promise: Untrusted text is displayed as text, with invisible characters made
-//   visible.
+// promise: Untrusted text is displayed as text, invisible characters as
+//   escapes.
 
 /** Code points that are invisible, alone and between letters. */
 const HIDDEN:

@@ -7,8 +7,8 @@ import {
   parseJsonWithSpelling,
 } from "./json.ts";
 
-// promise: JSON has one meaning: no duplicate member, no invalid UTF-8, no
-//   number that readers read differently.
+// promise: JSON has one meaning: no duplicate member, invalid UTF-8 or
+//   ambiguous number.
 
 function faultOf(
   input: string | Uint8Array,

@@ -12,8 +12,7 @@ import {
 import { createMemoryStore } from "@sig/issuer";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 
-// promise: A person stands for one key only if it is the only effective one; a
-//   revoked key is never chosen.
+// promise: A person is taken for a key only if it is the only effective one.
 
 const [A, B, C] = ["a", "b", "c"].map((name) => `did:web:${name}.example`) as [
   string,

@@ -21,8 +21,8 @@ import * as kit from "../../tests/kit/events.ts";
 import { numbered, published } from "../testdata/published.ts";
 import { withPeople } from "./published.ts";
 
-// promise: Access for or from many people needs a confirmation, counted in
-//   people by what `check` would answer.
+// promise: Access for or from many people, counted by what `check` would
+//   answer, needs a confirmation.
 
 const NOW = new Date("2026-06-01T00:00:00Z");
 const PAST = "2026-01-01T00:00:00Z";

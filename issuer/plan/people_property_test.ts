@@ -145,9 +145,8 @@ function standing(feed: readonly SigEvent[]) {
   };
 }
 
-// promise: Without --readmit no list admits a person who was offboarded or a
-//   key that was revoked, whatever type, key or id a row names; applying a list
-//   twice changes nothing.
+// promise: Without --readmit no list admits an offboarded person or a revoked
+//   key; applying it twice changes nothing.
 Deno.test("no plan without --readmit admits a person who was offboarded or a key that was revoked, and applying a list twice changes nothing", () => {
   const seen = { refused: 0, passed: 0, planned: 0, ambiguous: 0 };
   fc.assert(

@@ -20,8 +20,8 @@ import {
   NOW_SECONDS,
 } from "../testdata/tokens.ts";
 
-// promise: A signer shows site, subject and scopes from the signed fields; a
-//   site can't choose the DID.
+// promise: A signer shows site, subject and scopes as signed; a site can't
+//   choose the DID.
 
 const key = await testKey("subject");
 const did = jwkToDidKey(key.publicJwk);

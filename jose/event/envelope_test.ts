@@ -25,8 +25,8 @@ import { signJws } from "./jws.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { jwkOfSeed, testJwk, testKey } from "../testdata/keys.ts";
 
-// promise: Keys come from the issuer's key set alone; no header member chooses
-//   a key or an algorithm.
+// promise: Keys come from the issuer's key set alone; no header chooses a key
+//   or an algorithm.
 
 interface Corpus {
   readonly jwksSets: Readonly<Record<string, unknown>>;

@@ -34,8 +34,8 @@ import {
   tokenOf,
 } from "../testdata/tokens.ts";
 
-// promise: An answer to an invitation can't log in, a login can't enrol, and no
-//   site can relay an invitation.
+// promise: An answer to an invitation can't log in, a login can't enrol; no
+//   site can relay either.
 
 const now = () => NOW;
 const person = jwkToDidKey(personKey.publicJwk);

@@ -5,8 +5,8 @@ import { makeKey, withOpenSsh } from "../../tests/kit/open_ssh.ts";
 import { runWell, tempFolder } from "../../tests/kit/process.ts";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 
-// promise: An OpenSSH public key has one spelling and one did:key; other key
-//   types and options are refused.
+// promise: An OpenSSH key has one spelling and one did:key; other types and
+//   options are refused.
 
 const DID = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
 const BASE64 =

@@ -5,8 +5,8 @@ import { encodeNumber, findX, P, smallOrderYs } from "../testdata/edwards.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publicJwkOf, testKey } from "../testdata/keys.ts";
 
-// promise: A signature counts only in its one canonical spelling, by a
-//   canonical key that is not of small order.
+// promise: A signature counts only in its canonical spelling, by a canonical
+//   key not of small order.
 
 const BACKENDS: readonly VerificationBackend[] = ["auto", "node", "web"];
 const X = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"; // RFC 8037, A.2

@@ -14,7 +14,7 @@ import { readRecovery } from "./recovery.ts";
 import { signStatement } from "./sign_statement.ts";
 import { commitmentTo, type StatementClaims } from "./statement.ts";
 
-// promise: Every fault of a recovery key's statement is refused with its number,
+// promise: Every fault of a recovery statement is refused with its number,
 //   before any answer.
 
 interface StatementFile {

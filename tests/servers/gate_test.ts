@@ -25,7 +25,7 @@ import { WAIT_LIMIT_MS } from "../kit/wait.ts";
 import { freePort, hasProgram, lacks } from "../kit/process.ts";
 
 // promise: The login's cookies and forged identity headers reach no application
-//   behind the exported proxies.
+//   behind a proxy.
 
 /** A browser that keeps cookies by host name. */
 class Visitor {

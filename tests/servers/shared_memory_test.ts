@@ -18,8 +18,8 @@ import { ALICE, importTestKeys, PATHS } from "../kit/test_issuer.ts";
 import { type WatchedIssuer, watchIssuer } from "../kit/watched_issuer.ts";
 import { waitUntil } from "../kit/wait.ts";
 
-// promise: All replicas refuse a contradiction that one has seen; the store's
-//   place is shown to its operator only.
+// promise: All replicas refuse a contradiction that one has seen; only the
+//   operator sees the store's place.
 
 const [key] = await importTestKeys();
 assert(key);

@@ -17,8 +17,8 @@ import {
   tempFolder,
 } from "../kit/process.ts";
 
-// promise: While the issuer is down every SSH login is refused, unless
-//   `--max-age` accepts the remembered answer.
+// promise: While the issuer is down SSH logins are refused, except within
+//   `--max-age`.
 
 /** Runs `sig` as a process, with key store and pin store in a folder. */
 function sigIn(folder: string) {

@@ -23,9 +23,18 @@ const TITLES: Readonly<Record<string, string>> = {
 /** Everything before the index, which is written by hand. */
 export const INDEX_START = "## Promises and their tests\n";
 
+/** What the reader of the index must know. */
+const INTRODUCTION =
+  "Each line ends with its test in the folder of the heading, without `_test.ts`.\n";
+
+/** Returns the name of a test in the index. */
+function nameOf(path: string, folder: string): string {
+  return path.slice(`${folder}/`.length, -"_test.ts".length);
+}
+
 /** Returns the index as Markdown. */
 export function promisesIndex(): string {
-  const parts = [INDEX_START];
+  const parts = [INDEX_START, INTRODUCTION];
   for (const [folder, title] of Object.entries(TITLES)) {
     const promises: string[] = [];
     for (const path of [...ownFiles(`${folder}/`)].sort()) {
@@ -33,11 +42,11 @@ export function promisesIndex(): string {
       const text = Deno.readTextFileSync(new URL(path, ROOT));
       for (const [, mark] of text.matchAll(MARK)) {
         const sentence = mark!.replaceAll(/\n\/\/ +/g, " ");
-        promises.push(`- ${sentence} \`${path}\``);
+        promises.push(`- ${sentence} \`${nameOf(path, folder)}\``);
       }
     }
     if (promises.length === 0) continue;
-    parts.push(`### ${title}\n\n${promises.join("\n")}\n`);
+    parts.push(`### ${title}: \`${folder}/\`\n\n${promises.join("\n")}\n`);
   }
   return parts.join("\n");
 }

@@ -14,8 +14,8 @@ import {
 import { GATE_CODE } from "../store/kinds.ts";
 import { Visitor } from "./testdata/visitor.ts";
 
-// promise: Forward auth: codes and cookies are valid at one host only, and
-//   redirects go only to configured hosts.
+// promise: Forward auth: codes and cookies are valid at one host; redirects go
+//   to configured hosts.
 
 const WIKI = "wiki.example";
 const OPS = "ops.example";

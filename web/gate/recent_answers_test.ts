@@ -4,8 +4,8 @@ import { assert, assertEquals } from "@std/assert";
 import { TestProvider } from "../openid/testdata/test_provider.ts";
 import { Visitor } from "./testdata/visitor.ts";
 
-// promise: Forward auth reuses no answer for another cookie, and applies a
-//   revocation within the max age.
+// promise: Forward auth reuses no answer for another cookie; it applies
+//   revocations within the max age.
 
 const WIKI = "wiki.example";
 const OPS = "ops.example";

@@ -17,8 +17,8 @@ import {
   REMEMBER_MS,
 } from "./challenges.ts";
 
-// promise: What strangers leave in the login's store has a limit, and a smaller
-//   one for each client.
+// promise: What strangers leave in the login's store is limited, and more so
+//   for each client.
 
 /** Challenges of two processes over one store. */
 interface Opened {

@@ -10,8 +10,8 @@ import { challengesIn } from "./challenges.ts";
 import { createChallenge } from "./create_challenge.ts";
 import { tempFolder, TestProcess } from "../../tests/kit/process.ts";
 
-// promise: Exactly one of any number of concurrent answers to a challenge
-//   succeeds, with every store.
+// promise: Of concurrent answers to a challenge exactly one succeeds, with
+//   every store.
 
 const CHALLENGES = 20;
 const PROCESSES = 2;

@@ -3,8 +3,7 @@ import { createSubjectKeys } from "./subject_key.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
-// promise: A client fetches one DID document of a host at a time, so that it can't
-//   block an organisation.
+// promise: A client fetches one DID document of a host at a time.
 
 /** A resolver whose fetches wait until `answerAll` is called. */
 function createHeld() {

@@ -13,8 +13,8 @@ import {
   usualClients,
 } from "./testdata/test_provider.ts";
 
-// promise: A login is finished in the browser that began it; a planted or
-//   duplicate cookie is ignored.
+// promise: A login is finished in the browser that began it; planted cookies
+//   are ignored.
 
 async function problemOf(
   response: Response,

@@ -8,8 +8,8 @@ import {
   VERIFIER,
 } from "./testdata/test_provider.ts";
 
-// promise: A code or refresh token is used once; a second use revokes the
-//   tokens of the first.
+// promise: A code or refresh token is used once; a second use revokes its
+//   tokens.
 
 const INVALID_GRANT = [400, "invalid_grant"] as const;
 const INVALID_REQUEST = [400, "invalid_request"] as const;

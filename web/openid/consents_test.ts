@@ -8,8 +8,8 @@ import {
   TestProvider,
 } from "./testdata/test_provider.ts";
 
-// promise: Each application asks the person once, and a refused scope can't be
-//   had by repeating.
+// promise: Each application asks the person once, and repeating gives no
+//   refused scope.
 
 /** Fetches the list of consents. */
 async function consents({ origin }: TestProvider, browser: Browser) {

@@ -11,7 +11,7 @@ import {
 import { waitUntil } from "../../tests/kit/wait.ts";
 
 // promise: A denied person loses tokens and session; an unreachable issuer
-//   denies nobody and extends nothing beyond `--grace`.
+//   extends nothing beyond `--grace`.
 
 Deno.test("a revocation ends the session at the next refresh or userinfo request", async () => {
   await using provider = await TestProvider.start();

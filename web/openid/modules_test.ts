@@ -1,7 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 
-// promise: A login without applications does not load the OpenID Provider.
-
 /** Returns the folders below `web/` that an entry loads, with their modules. */
 async function foldersOf(entry: string): Promise<Map<string, number>> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {

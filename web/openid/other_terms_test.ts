@@ -13,7 +13,7 @@ import {
 } from "./testdata/test_provider.ts";
 
 // promise: Servers on one host or store are separate; a session of weaker
-//   requirements is not valid.
+//   requirements is invalid.
 
 /** Logs a person in, then restarts the server with the same store. */
 async function restart(

@@ -9,8 +9,8 @@ import {
   VERIFIER,
 } from "./testdata/test_provider.ts";
 
-// promise: A `form_post` response goes only to a registered redirect URI, from
-//   a page that runs one script.
+// promise: A `form_post` response goes only to a registered URI, from a page
+//   with one script.
 
 Deno.test("with form_post a page submits codes and errors to the application", async () => {
   await using provider = await TestProvider.start();

@@ -7,8 +7,8 @@ import { createSessions } from "./sessions.ts";
 import type { LogoutNotification } from "./session.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
-// promise: An application that does not respond, or a person who ends many sessions,
-//   neither delays nor displaces another's logout notification.
+// promise: A silent application, or a person with many sessions, delays no
+//   other logout notification.
 
 const AUDIENCE = "https://login.example";
 

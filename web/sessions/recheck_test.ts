@@ -9,8 +9,8 @@ import type { MatchedRelationship } from "../login/relationship.ts";
 import { createRecheck, SessionNotEnded } from "./recheck.ts";
 import { createSessions } from "./sessions.ts";
 
-// promise: A deny that the store could not record is still a deny, and no lost
-//   role returns.
+// promise: A deny that the store can't record is a deny, and no lost role
+//   returns.
 
 const EMPLOYEE: MatchedRelationship = {
   issuer: "did:web:acme.example",

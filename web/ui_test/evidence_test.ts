@@ -19,8 +19,8 @@ import {
 import { focused } from "./testdata/person.ts";
 import { pageTest, startServer } from "./testdata/server.ts";
 
-// promise: The page accepts evidence only with a key that the person or the
-//   server's issuer gave.
+// promise: The page accepts evidence only with a key from the person or the
+//   server's issuer.
 
 async function bring(page: Page, evidence: Evidence): Promise<void> {
   await page.setInputFiles("#files", await evidenceFile(evidence));
