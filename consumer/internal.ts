@@ -10,12 +10,12 @@ export { fetchPolicyOf } from "./fetch/fetch_options.ts";
 export { type ProbeOptions, probeUrl } from "./fetch/guarded_fetch.ts";
 export type { RequestMethod, ResponseHead } from "./fetch/transport.ts";
 export { maySign, signingKeys } from "./verify/signing_keys.ts";
-export { MAX_EVIDENCE_BYTES, originOf } from "./evidence/evidence_file.ts";
 export {
+  MAX_EVIDENCE_BYTES,
+  originOf,
   requestCosignature,
-  type RequestCosignatureOptions,
-  type Witness,
-} from "./evidence/witness.ts";
+} from "./evidence/evidence.ts";
+export type { RequestCosignatureOptions, Witness } from "./evidence/witness.ts";
 export {
   type InsideFile,
   type NotInside,

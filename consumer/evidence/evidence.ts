@@ -1,5 +1,12 @@
-/** Evidence files: a question, its answer, and the proof (docs/protocol.md §13.5). @module */
+/**
+ * Evidence files: a question, its answer, and the proof (docs/protocol.md
+ * §13.5); cosignatures of witnesses. Few programs use either, so that their
+ * code is loaded with the first call.
+ *
+ * @module
+ */
 
+import { parseIssuerDid } from "@sig/core";
 import type { IssuerLocation } from "../read/reader.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { signingKeys } from "../verify/signing_keys.ts";
@@ -9,8 +16,18 @@ import type {
   TrustedKeys,
   VerifiedEvidence,
 } from "./evidence_file.ts";
+import type { RequestCosignatureOptions, Witness } from "./witness.ts";
 
 export type { Evidence, TrustedDocuments, TrustedKeys, VerifiedEvidence };
+
+/** Maximum size of an evidence file in bytes (2 MiB). */
+export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
+
+/** Returns the origin line of an issuer's checkpoints. */
+export function originOf(issuer: string): string {
+  const { host, port } = parseIssuerDid(issuer, { allowPrivate: true });
+  return `${host}${port === undefined ? "" : `:${port}`}/.well-known/sig`;
+}
 
 /**
  * Creates evidence for an answer about a subject, from an issuer's checkpoint.
@@ -62,4 +79,24 @@ export async function fetchTrustedKeys(
 ): Promise<TrustedDocuments> {
   const { keys, recovery } = await loadIssuer(location, options);
   return { keys: [...signingKeys(keys).values()], recovery };
+}
+
+/**
+ * Requests a witness's cosignature of an issuer's checkpoint, and proves to it
+ * that the checkpoint continues the last cosigned one. A witness vouches only
+ * for the number of events and their tree hash.
+ *
+ * @returns The signature line, for `sig checkpoint --add`.
+ * @throws {SigError} `feed_rolled_back` and `feed_rewritten` if the witness has
+ * cosigned more or different events; `fetch_status` if it refuses;
+ * `invalid_checkpoint` for a response without a signature by its key;
+ * `proof_invalid`, and the errors of fetching.
+ */
+export async function requestCosignature(
+  location: IssuerLocation,
+  witness: Witness,
+  options: RequestCosignatureOptions,
+): Promise<string> {
+  const { request } = await import("./witness.ts");
+  return await request(location, witness, options);
 }

@@ -5,7 +5,6 @@ import {
   type CheckResult,
   isSigError,
   JsonError,
-  parseIssuerDid,
   parseJson,
   parseRequirements,
   parseTimestamp,
@@ -40,9 +39,7 @@ import { canonical } from "../memory/keeper.ts";
 import { signingKeys } from "../verify/signing_keys.ts";
 import { confirmedAt } from "../proofs/proof_policy.ts";
 import { SubjectReplay } from "../verify/subject_replay.ts";
-
-/** Maximum size of an evidence file in bytes (2 MiB). */
-export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
+import { MAX_EVIDENCE_BYTES, originOf } from "./evidence.ts";
 
 /** An evidence file. */
 export interface Evidence {
@@ -365,10 +362,4 @@ function invalidEvidence(why: string): SigError {
     action: "use evidence",
     reason: why,
   });
-}
-
-/** Returns the origin line of an issuer's checkpoints. */
-export function originOf(issuer: string): string {
-  const { host, port } = parseIssuerDid(issuer, { allowPrivate: true });
-  return `${host}${port === undefined ? "" : `:${port}`}/.well-known/sig`;
 }

@@ -26,7 +26,7 @@ export interface Witness {
   readonly key: NoteKey;
 }
 
-/** Options of {@linkcode requestCosignature}. */
+/** Options of `requestCosignature`. */
 export interface RequestCosignatureOptions
   extends LoadIssuerOptions, FetchPolicy {
   /** The clock. */
@@ -46,18 +46,8 @@ const REFUSALS: Readonly<Record<number, string>> = {
   422: "the feed does not continue the events that it has cosigned",
 };
 
-/**
- * Requests a witness's cosignature of an issuer's checkpoint, and proves to it
- * that the checkpoint continues the last cosigned one. A witness vouches only
- * for the number of events and their tree hash.
- *
- * @returns The signature line, for `sig checkpoint --add`.
- * @throws {SigError} `feed_rolled_back` and `feed_rewritten` if the witness has
- * cosigned more or different events; `fetch_status` if it refuses;
- * `invalid_checkpoint` for a response without a signature by its key;
- * `proof_invalid`, and the errors of fetching.
- */
-export async function requestCosignature(
+/** Does what `requestCosignature` of `evidence.ts` says. */
+export async function request(
   location: IssuerLocation,
   { url, key }: Witness,
   options: RequestCosignatureOptions,
