@@ -285,6 +285,13 @@ test("a directory without its last statements signs no other one", async (of) =>
     await of.refused(against, ["recovery_contradicted", behind]);
   }
   await of.refused("restore --dir $D/backup --from $D/acme", behind);
+  // Signed without --against: two statements with the same number.
+  await of.says(`${again} --lost orgsign-1`, { code: 0 });
+  await of.refused(`${upsert} --against $D/acme`, [
+    "recovery_contradicted",
+    "statement 1 of recovery keys in the directory is not the published one",
+    "Never publish this directory",
+  ]);
 });
 
 test("recovery keys may be encrypted, and a void event may be appended again", async (of) => {

@@ -66,25 +66,30 @@ export async function readPublishedFeed(
 
 /**
  * Refuses a directory without the last statements of its own recovery keys,
- * such as an old backup: another statement of the same number would split
- * readers for good. A statement needs the recovery key, so that the published
- * ones are the issuer's.
+ * such as an old backup, or with another statement of the same number: both
+ * would split readers for good. A statement needs the recovery key, so that the
+ * published ones are the issuer's.
  */
 function requireStatements(own: LoadedIssuer, published: LoadedIssuer): void {
   const here = own.recovery?.member;
   const there = published.recovery?.member;
-  const isContinued = here?.commitment === there?.commitment &&
-    here?.statements.every((text, i) => text === there?.statements[i]);
-  const [known, found] = [here, there].map((m) => m?.statements.length ?? 0);
-  if (!isContinued || known === found) return;
+  if (here === undefined || here.commitment !== there?.commitment) return;
+  const [known, found] = [here.statements, there.statements];
+  const at = found.findIndex((text, i) => text !== known[i]);
+  if (at < 0) return;
+  const isOther = at < known.length;
   throw new SigError("recovery_contradicted", {
     action: "compare feeds",
-    reason: `the published sig.json has ${
-      counted(found!, "statement")
-    } of recovery keys, and the one in the directory ${known}`,
+    reason: isOther
+      ? `statement ${at + 1} of recovery keys in the directory is not the ` +
+        "published one"
+      : `the published sig.json has ${
+        counted(found.length, "statement")
+      } of recovery keys, and the one in the directory ${known.length}`,
     context: {
-      hint:
-        "Nothing was written. Copy the published sig.json, jwks.json and did.json into the directory first.",
+      hint: "Nothing was written. " +
+        (isOther ? "Never publish this directory: readers refuse it. " : "") +
+        "Copy the published sig.json, jwks.json and did.json into the directory first.",
     },
   });
 }
