@@ -10,17 +10,14 @@ export { fetchPolicyOf } from "./fetch/fetch_options.ts";
 export { type ProbeOptions, probeUrl } from "./fetch/guarded_fetch.ts";
 export type { RequestMethod, ResponseHead } from "./fetch/transport.ts";
 export { maySign, signingKeys } from "./verify/signing_keys.ts";
-export {
-  MAX_EVIDENCE_BYTES,
-  originOf,
-  requestCosignature,
-} from "./evidence/evidence.ts";
+export { requestCosignature } from "./evidence/evidence.ts";
 export type { RequestCosignatureOptions, Witness } from "./evidence/witness.ts";
 export {
   type InsideFile,
   type NotInside,
   openInside,
 } from "./read/open_inside.ts";
+export { MAX_EVIDENCE_BYTES, originOf } from "./proofs/proof_policy.ts";
 export { documentFromBytes, readAll } from "./read/reader.ts";
 export {
   IssuerName,

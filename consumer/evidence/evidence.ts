@@ -6,7 +6,6 @@
  * @module
  */
 
-import { parseIssuerDid } from "@sig/core";
 import type { IssuerLocation } from "../read/reader.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { signingKeys } from "../verify/signing_keys.ts";
@@ -19,15 +18,6 @@ import type {
 import type { RequestCosignatureOptions, Witness } from "./witness.ts";
 
 export type { Evidence, TrustedDocuments, TrustedKeys, VerifiedEvidence };
-
-/** Maximum size of an evidence file in bytes (2 MiB). */
-export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
-
-/** Returns the origin line of an issuer's checkpoints. */
-export function originOf(issuer: string): string {
-  const { host, port } = parseIssuerDid(issuer, { allowPrivate: true });
-  return `${host}${port === undefined ? "" : `:${port}`}/.well-known/sig`;
-}
 
 /**
  * Creates evidence for an answer about a subject, from an issuer's checkpoint.

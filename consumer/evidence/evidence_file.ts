@@ -37,9 +37,12 @@ import {
 import { decodeHex } from "@std/encoding/hex";
 import { canonical } from "../memory/keeper.ts";
 import { signingKeys } from "../verify/signing_keys.ts";
-import { confirmedAt } from "../proofs/proof_policy.ts";
+import {
+  confirmedAt,
+  MAX_EVIDENCE_BYTES,
+  originOf,
+} from "../proofs/proof_policy.ts";
 import { SubjectReplay } from "../verify/subject_replay.ts";
-import { MAX_EVIDENCE_BYTES, originOf } from "./evidence.ts";
 
 /** An evidence file. */
 export interface Evidence {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { formatInstant, SigError } from "@sig/core";
+import { formatInstant, parseIssuerDid, SigError } from "@sig/core";
 import type { NoteKey, OpenedCheckpoint } from "@sig/jose/proofs";
 
 /**
@@ -92,4 +92,13 @@ export function confirmedAt({ time }: OpenedCheckpoint): string | null {
   return time === null
     ? null
     : formatInstant({ seconds: time, nanoseconds: 0 });
+}
+
+/** Maximum size of an evidence file in bytes (2 MiB). */
+export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
+
+/** Returns the origin line of an issuer's checkpoints. */
+export function originOf(issuer: string): string {
+  const { host, port } = parseIssuerDid(issuer, { allowPrivate: true });
+  return `${host}${port === undefined ? "" : `:${port}`}/.well-known/sig`;
 }
