@@ -127,12 +127,6 @@ export async function fileMode(path: string): Promise<number | null> {
   return mode === null ? null : mode & 0o777;
 }
 
-/** Options for creating a file. */
-export interface CreateFileOptions {
-  /** Whether to create a missing folder, accessible only to the user. */
-  readonly makeFolder?: boolean;
-}
-
 /**
  * Creates a file of mode 0600; never replaces one.
  *
@@ -144,75 +138,60 @@ export interface CreateFileOptions {
  * await assertRejects(() => createPrivateFile("no-such-folder/key", "…"));
  * ```
  *
+ * @param options `makeFolder`: also create a missing folder, accessible only to
+ * the user.
  * @throws {SigError} `write_failed`.
  */
 export async function createPrivateFile(
   path: string,
   content: string | Uint8Array,
-  { makeFolder = false }: CreateFileOptions = {},
+  options: { readonly makeFolder?: boolean } = {},
 ): Promise<void> {
-  try {
-    const folder = path.slice(0, Math.max(0, path.lastIndexOf("/")));
-    if (makeFolder && folder !== "") {
-      await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-    }
-  } catch (cause) {
-    throw unwritten(path, cause);
+  const folder = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  if (options.makeFolder && folder !== "") {
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 })
+      .catch((cause) => {
+        throw unwritten(path, cause);
+      });
   }
-  await writeFile(path, content, { createNew: true, mode: 0o600 });
-}
-
-/** Options of {@linkcode writeFile}. */
-export interface WriteFileOptions {
-  /**
-   * Whether to create the file, and fail if it exists (default: append to it).
-   */
-  readonly createNew?: boolean;
-  /** Permission bits of a created file. */
-  readonly mode: number;
+  await createFile(path, content, 0o600);
 }
 
 /**
- * Writes to a file completely or not at all: half a row would corrupt a file,
- * and half a key would prevent another attempt.
+ * Creates a file completely or not at all: half a key would prevent another
+ * attempt. Never replaces a file.
  *
  * @example
  * ```ts
- * import { writeFile } from "@sig/api/program";
+ * import { createFile } from "@sig/api/program";
  * import { assertRejects } from "@std/assert";
  *
- * const how = { mode: 0o600 };
- * await assertRejects(() => writeFile("no-such-folder/list", "…", how));
+ * await assertRejects(() => createFile("no-such-folder/list", "…", 0o644));
  * ```
  *
+ * @param mode Its permission bits.
  * @throws {SigError} `write_failed`.
  */
-export async function writeFile(
+export async function createFile(
   path: string,
   content: string | Uint8Array,
-  options: WriteFileOptions,
+  mode: number,
 ): Promise<void> {
   try {
-    await writeWhole(path, content, options);
+    await writeNew(path, content, mode);
     await flushFolderOf(path);
   } catch (cause) {
     throw unwritten(path, cause);
   }
 }
 
-/** Writes and flushes the bytes; removes them if a step fails. */
-async function writeWhole(
+/** Writes and flushes a new file; removes it if a step fails. */
+async function writeNew(
   path: string,
   content: string | Uint8Array,
-  { createNew = false, mode }: WriteFileOptions,
+  mode: number,
 ): Promise<void> {
-  using file = await Deno.open(path, {
-    append: true,
-    mode,
-    ...(createNew ? { createNew } : { create: true }),
-  });
-  // Reading the size would need the permission to read.
-  const size = await file.seek(0, Deno.SeekMode.End);
+  using file = await Deno.open(path, { write: true, createNew: true, mode });
   try {
     const bytes = typeof content === "string"
       ? new TextEncoder().encode(content)
@@ -222,8 +201,7 @@ async function writeWhole(
     }
     await file.syncData();
   } catch (error) {
-    if (createNew) await Deno.remove(path);
-    else await file.truncate(size);
+    await Deno.remove(path);
     throw error;
   }
 }
@@ -245,7 +223,7 @@ async function writeWhole(
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   try {
-    await writeWhole(temporary, text, { createNew: true, mode: 0o600 });
+    await writeNew(temporary, text, 0o600);
     await Deno.rename(temporary, path);
     await flushFolderOf(path);
   } catch (cause) {

@@ -67,14 +67,12 @@ export {
 } from "./help_text.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
 export {
-  type CreateFileOptions,
+  createFile,
   createPrivateFile,
   decodeSecretLine,
   readFile,
   replaceFile,
   tooLarge,
-  writeFile,
-  type WriteFileOptions,
 } from "./files.ts";
 export {
   createProcessIo,

@@ -141,13 +141,7 @@ export function readServerFlags(
   const isLocal = isLoopback(address.hostname);
   const allowInsecure = given["allow-insecure"];
   const named = given.host;
-  const exposure = findExposure({
-    address,
-    audiences: flags.texts("audience"),
-    publicUrl: flags.text("public-url"),
-    trustProxy: given["trust-proxy"],
-    hosts: named,
-  });
+  const exposure = findExposure(address, flags);
   if (allowInsecure) requireOnlyHere("--allow-insecure", exposure);
   return {
     address,
@@ -229,20 +223,6 @@ function hostOf({ hostname }: Address): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
-/** What is known about how a server is reached. */
-export interface Reachability {
-  /** The address that it listens on. */
-  readonly address?: Address | undefined;
-  /** The origins or DIDs that it accepts logins for. */
-  readonly audiences?: readonly string[] | undefined;
-  /** The URL at which clients reach it. */
-  readonly publicUrl?: string | undefined;
-  /** Networks of proxies in front of it. */
-  readonly trustProxy?: readonly string[] | undefined;
-  /** The host names that it answers to. */
-  readonly hosts?: readonly string[] | undefined;
-}
-
 /** A flag whose value makes a server reachable for others. */
 export interface Exposure {
   /** The flag, such as `--audience`. */
@@ -251,6 +231,14 @@ export interface Exposure {
   readonly value: string;
 }
 
+/** The flags that can make a server public, and which values do not. */
+const EXPOSING: { readonly [flag: string]: (value: string) => boolean } = {
+  audience: isLocalAudience,
+  "public-url": isLocalUrl,
+  "trust-proxy": () => false,
+  host: (name) => isLocalUrl(`http://${name}`),
+};
+
 /**
  * Returns the first flag that makes a server reachable from other machines;
  * undefined for a local server. The bind address is not enough: behind a proxy
@@ -258,25 +246,16 @@ export interface Exposure {
  * URL or host name, or a trusted proxy. A value that can't be parsed counts as
  * public.
  */
-export function findExposure(reachability: Reachability): Exposure | undefined {
-  const { address, audiences = [], publicUrl, trustProxy = [], hosts = [] } =
-    reachability;
-  if (address !== undefined && !isLoopback(address.hostname)) {
-    return { flag: "--addr", value: address.hostname };
+export function findExposure(
+  { hostname }: Address,
+  flags: Pick<GivenFlags, "texts">,
+): Exposure | undefined {
+  if (!isLoopback(hostname)) return { flag: "--addr", value: hostname };
+  for (const [flag, isLocal] of Object.entries(EXPOSING)) {
+    const value = flags.texts(flag).find((each) => !isLocal(each));
+    if (value !== undefined) return { flag: `--${flag}`, value };
   }
-  const signs: readonly (readonly [string, string | undefined])[] = [
-    ["--audience", audiences.find((each) => !isLocalAudience(each))],
-    [
-      "--public-url",
-      publicUrl === undefined || isLocalUrl(publicUrl) ? undefined : publicUrl,
-    ],
-    ["--trust-proxy", trustProxy[0]],
-    ["--host", hosts.find((each) => !isLocalUrl(`http://${each}`))],
-  ];
-  const [flag, value] = signs.find(([, value]) => value !== undefined) ?? [];
-  return flag === undefined || value === undefined
-    ? undefined
-    : { flag, value };
+  return undefined;
 }
 
 /**

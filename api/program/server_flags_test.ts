@@ -2,12 +2,7 @@ import { assertEquals } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { createProcessIo } from "./io.ts";
 import { parseFlags } from "./parse_flags.ts";
-import {
-  findExposure,
-  type Reachability,
-  readServerFlags,
-  SERVER_FLAGS,
-} from "./server_flags.ts";
+import { findExposure, readServerFlags, SERVER_FLAGS } from "./server_flags.ts";
 import { parseAddress } from "./values.ts";
 
 // promise: A setting that makes a server public disables the rules for a local
@@ -124,38 +119,34 @@ Deno.test("rejects invalid numbers and addresses", () => {
   }
 });
 
+/** Values that name only this machine. */
+const LOCAL: { readonly [flag: string]: readonly string[] } = {
+  audience: [
+    "http://localhost:8788",
+    "https://127.0.0.1:8443",
+    "http://[::1]:1",
+    "did:web:localhost%3A8788",
+    "did:web:127.0.0.1%3a1:alice",
+  ],
+  "public-url": ["http://127.0.0.1:8787"],
+  host: ["localhost", "127.0.0.2:80", "[::1]", "[0:0:0:0:0:0:0:1]:1"],
+};
+
 Deno.test("settings that name only this machine do not expose a server", () => {
-  const local: readonly Reachability[] = [
-    {},
-    { address: parseAddress("[::1]:1") },
-    {
-      audiences: [
-        "http://localhost:8788",
-        "https://127.0.0.1:8443",
-        "http://[::1]:1",
-        "did:web:localhost%3A8788",
-        "did:web:127.0.0.1%3a1:alice",
-      ],
-    },
-    { publicUrl: "http://127.0.0.1:8787" },
-    { hosts: ["localhost", "127.0.0.2:80", "[::1]", "[0:0:0:0:0:0:0:1]:1"] },
-    { trustProxy: [], hosts: undefined, publicUrl: undefined },
-  ];
-  for (const reachability of local) {
-    const text = JSON.stringify(reachability);
-    assertEquals(findExposure(reachability), undefined, text);
-  }
+  assertEquals(
+    findExposure(parseAddress("[::1]:1"), flagsOf(LOCAL)),
+    undefined,
+  );
 });
 
-/** Settings with a value, in addition to those of a local server. */
-const MAKE: { readonly [flag: string]: (value: string) => Reachability } = {
-  "--audience": (value) => ({ audiences: ["http://localhost", value] }),
-  "--public-url": (value) => ({ publicUrl: value }),
-  "--trust-proxy": (value) => ({ trustProxy: [value] }),
-  "--host": (value) => ({ hosts: ["localhost", value] }),
-};
+/** Returns flags with these values. */
+function flagsOf(values: { readonly [flag: string]: readonly string[] }) {
+  return { texts: (flag: string) => values[flag] ?? [] };
+}
+
+/** Values that make a server public. */
 const PUBLIC: { readonly [flag: string]: readonly string[] } = {
-  "--audience": [
+  audience: [
     "https://login.acme.example",
     "http://localhost.acme.example",
     "http://127.0.0.1.acme.example",
@@ -168,9 +159,9 @@ const PUBLIC: { readonly [flag: string]: readonly string[] } = {
     "did:web:",
     "",
   ],
-  "--public-url": ["https://api.acme.example", "nonsense", ""],
-  "--trust-proxy": ["10.0.0.0/8", "127.0.0.1/32"],
-  "--host": [
+  "public-url": ["https://api.acme.example", "nonsense", ""],
+  "trust-proxy": ["10.0.0.0/8", "127.0.0.1/32"],
+  host: [
     ...["acme.example", "acme.example:8787", "192.0.2.1"],
     ...["[2001:db8::1]", "x y"],
   ],
@@ -180,11 +171,11 @@ Deno.test("each public setting exposes a server, even on a loopback address", ()
   const local = parseAddress("127.0.0.1:0");
   for (const [flag, values] of Object.entries(PUBLIC)) {
     for (const value of values) {
-      const found = findExposure({ address: local, ...MAKE[flag]!(value) });
-      assertEquals(found, { flag, value });
+      const given = { ...LOCAL, [flag]: [...LOCAL[flag] ?? [], value] };
+      const found = findExposure(local, flagsOf(given));
+      assertEquals(found, { flag: `--${flag}`, value });
     }
   }
-  const everywhere = { address: parseAddress("0.0.0.0:1") };
   const exposure = { flag: "--addr", value: "0.0.0.0" };
-  assertEquals(findExposure(everywhere), exposure);
+  assertEquals(findExposure(parseAddress("0.0.0.0:1"), flagsOf({})), exposure);
 });

@@ -1,13 +1,13 @@
 /** Access to the system through Deno. @module */
 
 import {
+  createFile,
   createProcessIo,
   readVariable,
   replaceFile,
   signalled,
   tooLarge,
   writeAll,
-  writeFile,
 } from "@sig/api/program";
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -29,8 +29,7 @@ export function createDenoIo(): Io {
       Deno.mkdir(path, { recursive: true, mode: 0o700 })
         .then(() => true, () => false),
     listFolder,
-    createFile: (path, text) =>
-      writeFile(path, text, { createNew: true, mode: 0o644 }),
+    createFile: (path, text) => createFile(path, text, 0o644),
     realPath: (path) => Deno.realPath(path).catch(() => absolutePath(path)),
     runProgram,
     connectSocket,
