@@ -15,18 +15,17 @@ import {
   createTurns,
   type Decided,
   type GuardOptions,
+  readJsonBytes,
   requireToken,
   toApp,
 } from "./http/mod.ts";
-import type { IssuerObserver } from "./ask/answer_check.ts";
+import type { IssuerObserver, Sources } from "./ask/answer_check.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import { createDocumentRoutes, PROBE_ROUTES } from "./routes/about.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
-import { createCheckRoutes } from "./routes/check.ts";
-import { createDumpStateRoute } from "./routes/dump_state.ts";
+import { createQuestionRoutes } from "./routes/questions.ts";
 import { type Operation, VERSION } from "./openapi/operation.ts";
-import { createVerifyRoute } from "./routes/verify.ts";
-import { createRequestSchemas, createSourceName } from "./schemas/question.ts";
+import { createRequestSchemas } from "./schemas/question.ts";
 
 export type { App } from "./http/mod.ts";
 
@@ -115,12 +114,14 @@ export function createApp(options: AppOptions = {}): App {
     }),
   });
   const checkToken = token === undefined ? undefined : requireToken(token);
-  for (
-    const { method, path, open, handle } of createRoutes({ ...options, pins })
-  ) {
+  for (const operation of createRoutes({ ...options, pins })) {
+    const { method, path, open, handle, body } = operation;
     if (handle === undefined) continue;
-    if (open || checkToken === undefined) app.on(method, path, handle);
-    else app.on(method, path, checkToken, handle);
+    if (!open && checkToken !== undefined) app.on(method, path, checkToken);
+    app.on(method, path, async (c) => {
+      const bytes = body && await readJsonBytes(c, body);
+      return await handle(c, bytes ?? new Uint8Array());
+    });
   }
   app.get("/", (c) => c.redirect("/docs"));
   return toApp(app);
@@ -155,11 +156,13 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
   const dids = new Set(listed.map((name) => name.expectedIssuer));
   const metrics = options.telemetry &&
     createAnswerMetrics(options.telemetry, now);
-  const context = {
+  const sources: Sources = {
     consumer: metrics ? countFailures(consumer, metrics) : consumer,
     inline,
     now,
     yieldToEventLoop,
+    listed,
+    schemas: createRequestSchemas({ allowPrivate, listed }),
     decided: metrics && ((answer: Decided) =>
       metrics.decided(
         answer,
@@ -167,18 +170,9 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
         answer.source !== "inline" && dids.has(answer.issuer),
       )),
   };
-  const sources = { allowPrivate, listed };
-  const schemas = createRequestSchemas(sources);
   const operations = [
-    ...createCheckRoutes(context, schemas),
-    createVerifyRoute(context, schemas),
-    createDumpStateRoute(context, schemas),
-    ...createAuthzenRoutes({
-      ...context,
-      listed,
-      issuerName: createSourceName("did", sources),
-      publicUrl,
-    }),
+    ...createQuestionRoutes(sources),
+    ...createAuthzenRoutes(sources, publicUrl),
     ...PROBE_ROUTES,
   ];
   return [

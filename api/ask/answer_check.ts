@@ -6,13 +6,16 @@ import type {
   IssuerName,
   VerifiedIssuer,
 } from "@sig/consumer";
-import type { Decided } from "../http/mod.ts";
 import { answerInSlices } from "@sig/consumer/internal";
 import { type CheckAnswer, ParsedQuestion, SigError } from "@sig/core";
 import type { AnswerLimits } from "@sig/core/internal";
-import type { RequestBudget } from "../http/mod.ts";
+import type { Decided, RequestBudget } from "../http/mod.ts";
 import type { InlineFeeds } from "./inline_feeds.ts";
-import type { CheckRequest, SourceMembers } from "../schemas/question.ts";
+import type {
+  CheckRequest,
+  RequestSchemas,
+  SourceMembers,
+} from "../schemas/question.ts";
 
 /**
  * Limits of the details in an answer: the feed decides how many relationships a
@@ -39,6 +42,10 @@ export interface Sources {
   readonly now: () => Date;
   /** Yields to the event loop between slices of long work. */
   readonly yieldToEventLoop: () => Promise<void>;
+  /** Listed issuers, each once. A single one is the default. */
+  readonly listed: readonly IssuerName[];
+  /** The schemas of requests. */
+  readonly schemas: RequestSchemas;
   /** Called with each answer, for telemetry. */
   readonly decided?: ((answer: Decided) => void) | undefined;
 }
@@ -88,19 +95,7 @@ export async function groundsOf(
 }
 
 /**
- * Answers a question. Throws if there is no answer; a failure is never a deny.
- *
- * @throws {SigError} as `checkIssuer` and `createConsumer`, and `overloaded`.
- */
-export async function answerCheck(
-  request: CheckRequest,
-  context: AnswerContext,
-): Promise<CheckAnswer> {
-  return await answerOn(await groundsOf([request], context), request, context);
-}
-
-/**
- * Answers a question from a state.
+ * Answers a question from a state. A failure is never a deny.
  *
  * @throws {SigError} as core's `check`; `consistency_unavailable`.
  */

@@ -4,11 +4,7 @@ import { type CheckAnswer, SigError, toProblem } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { IssuerName } from "@sig/consumer";
 import { answerBatch } from "./answer_batch.ts";
-import {
-  answerCheck,
-  type AnswerContext,
-  type Sources,
-} from "./answer_check.ts";
+import { type AnswerContext, answerOn, groundsOf } from "./answer_check.ts";
 import {
   EVALUATION,
   type EvaluationsRequest,
@@ -16,18 +12,6 @@ import {
 } from "../schemas/authzen.ts";
 import type { CheckRequest } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
-import type { z } from "zod";
-
-/** The sources for answering evaluations. */
-export interface EvaluationSources extends Sources {
-  /** Listed issuers, each once. A single one is the default. */
-  readonly listed: readonly IssuerName[];
-  /** The schema of an issuer's name. */
-  readonly issuerName: z.ZodType<IssuerName>;
-}
-
-/** {@linkcode EvaluationSources} for the evaluations of one request. */
-interface EvaluationContext extends EvaluationSources, AnswerContext {}
 
 /** Called with unexpected errors of a batch, for the log. */
 type NoteThrown = (error: unknown) => void;
@@ -38,12 +22,10 @@ type NoteThrown = (error: unknown) => void;
  * @throws {SigError} `invalid_request`, as `parseSource` for the issuer, and as
  * `Consumer.check`: a failure is never a decision.
  */
-export async function evaluate(
-  body: unknown,
-  context: EvaluationContext,
-) {
+export async function evaluate(body: unknown, context: AnswerContext) {
   const planned = plan(body, context, "");
-  const answer = await answerCheck(planned.request, context);
+  const grounds = await groundsOf([planned.request], context);
+  const answer = await answerOn(grounds, planned.request, context);
   return toDecision(answer, planned, context);
 }
 
@@ -57,7 +39,7 @@ export async function evaluate(
 export async function evaluateBatch(
   request: EvaluationsRequest,
   evaluations: readonly unknown[],
-  context: EvaluationContext,
+  context: AnswerContext,
   noteThrown: NoteThrown,
 ): Promise<readonly string[]> {
   const plans: Plan[] = [];
@@ -121,7 +103,7 @@ interface Plan {
 /** Parses an evaluation, without I/O. */
 function plan(
   body: unknown,
-  context: EvaluationContext,
+  context: AnswerContext,
   pointer: string,
 ): Plan {
   const { subject, action, resource, ...rest } = readAs(
@@ -144,7 +126,7 @@ function plan(
 function toDecision(
   answer: CheckAnswer,
   { foreign, ignored }: Plan,
-  { decided }: Sources,
+  { decided }: AnswerContext,
 ) {
   const { reasons_left_out, explain } = answer;
   const context = {
@@ -196,11 +178,11 @@ function toFailed(error: unknown, noteThrown: NoteThrown) {
 /** Returns the issuer that an evaluation is about. */
 function issuerOf(
   resource: { readonly type: string; readonly id: string },
-  { listed, issuerName }: EvaluationContext,
+  { listed, schemas }: AnswerContext,
   pointer: string,
 ): IssuerName {
   if (resource.type === "issuer") {
-    return readAs(issuerName, resource.id, `${pointer}/resource/id`);
+    return readAs(schemas.issuer, resource.id, `${pointer}/resource/id`);
   }
   const [only] = listed;
   if (only !== undefined && listed.length === 1) return only;

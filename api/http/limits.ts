@@ -1,6 +1,7 @@
 /** Limits on the resources that requests of a service use. @module */
 
 import { SigError } from "@sig/core";
+import type { Context } from "hono";
 import { clientNetwork } from "./client.ts";
 
 /**
@@ -342,6 +343,14 @@ export class RequestBudget {
     if (!this.#hasSlot) this.capacity.working++;
     this.#hasSlot = true;
   }
+}
+
+/**
+ * Returns the request's budget; outside a service, a new one with the default
+ * limits.
+ */
+export function budgetOf(c: Context): RequestBudget {
+  return c.get("budget") ?? new RequestBudget(new Capacity());
 }
 
 /**

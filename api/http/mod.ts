@@ -38,6 +38,7 @@ export type {
 } from "./options.ts";
 export { createTurns, overloaded, Quota, RequestBudget } from "./limits.ts";
 export {
+  type JsonBody,
   MAX_BODY_BYTES,
   MAX_FEED_BODY_BYTES,
   parseJsonBody,

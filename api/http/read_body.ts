@@ -1,9 +1,12 @@
-/** Reads a request's body as strict JSON or as a form. @module */
+/**
+ * Reads a request's body within limits, as strict JSON or as a form.
+ *
+ * @module
+ */
 
 import { JsonError, parseJson, SigError } from "@sig/core";
 import type { Context } from "hono";
-import { Capacity, RequestBudget } from "./limits.ts";
-import { readBytes } from "./read_bytes.ts";
+import { budgetOf, type RequestBudget } from "./limits.ts";
 
 /** Maximum size in bytes of a request that may contain a feed. */
 export const MAX_FEED_BODY_BYTES: number = 4 * 1024 * 1024;
@@ -55,8 +58,7 @@ const PARSED_AT_ONCE_BYTES = 8 * 1024;
  * `request_timeout`, `invalid_json` with the place of the fault, `overloaded`.
  */
 export async function readJson(c: Context, maxBytes: number): Promise<unknown> {
-  const bytes = await readJsonBytes(c, maxBytes);
-  return await parseJsonBody(bytes, budgetOf(c).capacity);
+  return await parseJsonBody(c, await readJsonBytes(c, { maxBytes }));
 }
 
 /**
@@ -69,8 +71,18 @@ export async function readUntypedJson(
   c: Context,
   maxBytes: number,
 ): Promise<unknown> {
-  const bytes = await receive(c, maxBytes);
-  return await parseJsonBody(bytes, budgetOf(c).capacity);
+  return await parseJsonBody(c, await receive(c, maxBytes));
+}
+
+/** What is required of a JSON body. */
+export interface JsonBody {
+  /** Maximum size in bytes. */
+  readonly maxBytes: number;
+  /**
+   * Whether another content type is `invalid_request` (AuthZEN 1.0 §10.1.2)
+   * instead of `unsupported_media_type`.
+   */
+  readonly otherTypeIsInvalid?: true;
 }
 
 /**
@@ -81,23 +93,26 @@ export async function readUntypedJson(
  */
 export async function readJsonBytes(
   c: Context,
-  maxBytes: number,
+  { maxBytes, otherTypeIsInvalid }: JsonBody,
 ): Promise<Uint8Array> {
   const { headers } = c.req.raw;
   const type = headers.get("content-type") ?? "";
   // Fast path: most clients send exactly this.
   const isJson = type === "application/json" ||
     JSON_TYPE.test(type) && !OTHER_CHARSET.test(type);
+  const code = otherTypeIsInvalid && "invalid_request";
   if (!isJson) {
     throw unsupported(
       "it must be application/json in UTF-8",
       "Send the header content-type: application/json.",
+      code,
     );
   }
   if (isEncoded(headers)) {
     throw unsupported(
       "it must not be compressed",
       "Send it without content-encoding.",
+      code,
     );
   }
   return await receive(c, maxBytes);
@@ -106,15 +121,16 @@ export async function readJsonBytes(
 /**
  * Parses a body's bytes as strict JSON.
  *
- * @param shared Whose event loop turns a large body waits for.
  * @throws {SigError} `invalid_json` with the place of the fault.
  */
 export async function parseJsonBody(
+  c: Context,
   bytes: Uint8Array,
-  shared: Pick<Capacity, "yieldToEventLoop">,
 ): Promise<unknown> {
   // Many bodies may arrive at once; health checks are answered between them.
-  if (bytes.length > PARSED_AT_ONCE_BYTES) await shared.yieldToEventLoop();
+  if (bytes.length > PARSED_AT_ONCE_BYTES) {
+    await budgetOf(c).capacity.yieldToEventLoop();
+  }
   try {
     return parseJson(bytes, { maxValues: MAX_VALUES });
   } catch (error) {
@@ -167,23 +183,211 @@ async function receive(c: Context, maxBytes: number): Promise<Uint8Array> {
   return bytes;
 }
 
-/**
- * Returns the request's budget; outside a service, a new one with the default
- * limits.
- */
-export function budgetOf(c: Context): RequestBudget {
-  return c.get("budget") ?? new RequestBudget(new Capacity());
-}
-
 function isEncoded(headers: Headers): boolean {
   const encoding = headers.get("content-encoding");
   return encoding !== null && encoding.toLowerCase() !== "identity";
 }
 
-function unsupported(why: string, hint: string): SigError {
-  return new SigError("unsupported_media_type", {
+function unsupported(
+  why: string,
+  hint: string,
+  code: "invalid_request" | "unsupported_media_type" = "unsupported_media_type",
+): SigError {
+  return new SigError(code, {
     action: "read body",
     reason: why,
     context: { hint },
+  });
+}
+
+/**
+ * Maximum `content-length` that is trusted, in bytes; also the size of the
+ * first buffer. Such bodies don't count as held bytes: their number is limited,
+ * so their total is small.
+ */
+const TRUSTED_BYTES = 16 * 1024;
+
+/**
+ * Maximum number of chunks that are ready when read, in a body without a
+ * length. Such chunks pile up in Deno's server: for each chunk that it returns,
+ * it reads another 64 KiB from the connection and moves everything it holds, so
+ * the cost grows with the square of their number. Four clients that sent 600
+ * bytes at a time blocked the server for minutes.
+ */
+const MAX_READY_CHUNKS = 256;
+/**
+ * Maximum number of all chunks of such a body: this number, and one more for
+ * each 512 bytes.
+ */
+const MIN_CHUNKS = 256;
+const BYTES_A_CHUNK = 512;
+/** The number of ready chunks up to which few have piled up. */
+const FEW_CHUNKS = 2;
+
+/** Chunks that are read before yielding to other requests. */
+const CHUNKS_A_TURN = 64;
+
+/**
+ * Delay in milliseconds before a rejected body is cancelled: before it sends
+ * the response, Deno would otherwise read all chunks that have piled up and do
+ * nothing else.
+ */
+const LEAVE_MS = 1_000;
+
+/**
+ * Reads a request's body to its end. Counts the bytes that arrive rather than
+ * those announced, since a large `content-length` costs a client nothing.
+ *
+ * @throws {SigError} `body_too_large`, `request_timeout`, `overloaded`, and
+ * `invalid_request` if the client disconnects.
+ */
+export async function readBytes(
+  request: Request,
+  maxBytes: number,
+  budget: RequestBudget,
+): Promise<Uint8Array> {
+  const announced = request.headers.get("content-length") ?? "";
+  const length = /^\d{1,15}$/.test(announced) ? Number(announced) : undefined;
+  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
+  if (length !== undefined && length <= TRUSTED_BYTES) {
+    // This is much faster than a stream, so `body` is not accessed. It can't be
+    // cancelled, but at most the announced length is still to arrive.
+    const reading = request.bytes();
+    // It mostly arrives with its headers, and a timer would cost more.
+    const bytes = await ifReady(reading) ??
+      await budget.receive(() => inTime(reading, budget));
+    // HTTP servers enforce the length; this is a second check.
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+    return bytes;
+  }
+  const { body } = request;
+  if (body === null) return new Uint8Array();
+  return await budget.receive(() =>
+    readChunks(body, maxBytes, length !== undefined, budget)
+  );
+}
+
+async function inTime(
+  reading: Promise<Uint8Array>,
+  budget: RequestBudget,
+): Promise<Uint8Array> {
+  const timeout = deadline(budget);
+  return await Promise.race([mapDisconnect(reading), timeout.promise])
+    .finally(timeout.clear);
+}
+
+/** Rejects at the body timeout, unless cleared before. */
+function deadline({ capacity: { bodyTimeoutMs } }: RequestBudget) {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => {});
+  const timer = setTimeout(
+    () => reject(timedOut(bodyTimeoutMs)),
+    bodyTimeoutMs,
+  );
+  return { promise, clear: () => clearTimeout(timer) };
+}
+
+/**
+ * Returns the value if the promise resolves within a few microtask turns, as it
+ * does for data that has already arrived.
+ */
+async function ifReady<T>(promise: Promise<T>): Promise<T | undefined> {
+  let given: T | undefined;
+  promise.then((value) => given = value, () => {});
+  for (let turn = 0; given === undefined && turn < 8; turn++) await turn;
+  return given;
+}
+
+/**
+ * Reads chunk by chunk.
+ *
+ * @param isAnnounced Whether the request has a `content-length`: then
+ * everything that has arrived is one chunk, however it was sent.
+ */
+async function readChunks(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  isAnnounced: boolean,
+  budget: RequestBudget,
+): Promise<Uint8Array> {
+  const reader = body.getReader();
+  const timeout = deadline(budget);
+  let bytes = new Uint8Array();
+  let used = 0;
+  let readyChunks = 0;
+  try {
+    for (let chunks = 1;; chunks++) {
+      const reading = mapDisconnect(reader.read());
+      const ready = await ifReady(reading);
+      if (ready !== undefined && !isAnnounced) readyChunks++;
+      const { value } = ready ?? await Promise.race([reading, timeout.promise]);
+      if (value === undefined) return bytes.subarray(0, used);
+      const needed = used + value.length;
+      if (needed > maxBytes) throw tooLarge(maxBytes);
+      if (
+        readyChunks > MAX_READY_CHUNKS ||
+        !isAnnounced && chunks > MIN_CHUNKS + needed / BYTES_A_CHUNK
+      ) throw tooManyChunks();
+      if (needed > bytes.length) {
+        const roomy = Math.max(needed, 2 * bytes.length, TRUSTED_BYTES);
+        const capacity = Math.min(roomy, maxBytes);
+        budget.reserve(capacity - bytes.length);
+        bytes = new Uint8Array(bytes.buffer.transfer(capacity));
+      }
+      bytes.set(value, used);
+      used = needed;
+      if (chunks % CHUNKS_A_TURN === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 0));
+      }
+    }
+  } catch (error) {
+    const leave = () => void reader.cancel().catch(() => {});
+    if (readyChunks <= FEW_CHUNKS) leave();
+    else setTimeout(leave, LEAVE_MS);
+    throw error;
+  } finally {
+    timeout.clear();
+  }
+}
+
+/**
+ * Turns a disconnect of the client into `invalid_request`, which is not an
+ * internal error.
+ */
+async function mapDisconnect<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (cause) {
+    throw new SigError("invalid_request", {
+      action: "read body",
+      reason: "it broke off",
+      cause,
+    });
+  }
+}
+
+function tooLarge(limit: number): SigError {
+  return new SigError("body_too_large", {
+    action: "read body",
+    reason: `it is larger than ${limit} bytes`,
+    context: { limit },
+  });
+}
+
+function tooManyChunks(): SigError {
+  return new SigError("body_too_large", {
+    action: "read body",
+    reason: "it comes in too many small chunks",
+    context: {
+      hint: "Send it with content-length, or in chunks of 64 KiB.",
+    },
+  });
+}
+
+function timedOut(timeoutMs: number): SigError {
+  return new SigError("request_timeout", {
+    action: "read body",
+    reason: `it did not come within ${timeoutMs / 1000} s`,
+    context: { limit: timeoutMs },
   });
 }

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { isSigError } from "@sig/core";
 import { turns, waitUntil } from "../../tests/kit/wait.ts";
 import { Capacity, type CapacityOptions, RequestBudget } from "./limits.ts";
-import { readBytes } from "./read_bytes.ts";
+import { readBytes } from "./read_body.ts";
 
 interface Reading {
   /** The code and message; undefined if the body was read. */

@@ -2,7 +2,7 @@
 
 import { type Problem, toProblem } from "@sig/core";
 import type { Context } from "hono";
-import { budgetOf } from "./read_body.ts";
+import { budgetOf } from "./limits.ts";
 
 /**
  * Maximum size in bytes of a response that is passed to Deno whole, which

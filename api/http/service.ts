@@ -89,10 +89,10 @@ function noRoute(app: Hono<ServiceEnv>, { req }: Context): SigError {
     app.router.match(method, req.path)[0].length > 1
   );
   if (found.length === 0) {
-    return new SigError(
-      "not_found",
-      { action: "answer", reason: "there is nothing at this path" },
-    );
+    return new SigError("not_found", {
+      action: "answer",
+      reason: "there is nothing at this path",
+    });
   }
   const methods = found.flatMap((each) =>
     each === "GET" ? ["GET", "HEAD"] : [each]

@@ -11,9 +11,17 @@ import {
 } from "./operation.ts";
 import { z } from "zod";
 import { PROBLEM } from "../schemas/answers.ts";
+import examples from "./examples.json" with { type: "json" };
 
 /** A JSON Schema, or another object of the document. */
 type PlainSchema = { readonly [keyword: string]: JsonValue };
+
+/**
+ * The examples by operation and name: requests, and their exact answers at noon
+ * of 1 June 2026 about an issuer with three events (`EXAMPLE_FEED` of the
+ * tests). A test sends all of them.
+ */
+const EXAMPLES: { readonly [id: string]: PlainSchema } = examples;
 
 /** The members of the document that are read here. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
@@ -118,8 +126,7 @@ function describe(
   operation: Operation,
   bodies: { readonly [name: string]: PlainSchema },
 ): PlainSchema {
-  const { id, summary, description, body, answer, unready, examples } =
-    operation;
+  const { id, summary, description, body, answer, unready } = operation;
   return {
     operationId: id,
     tags: [operation.tag],
@@ -140,7 +147,7 @@ function describe(
         content: {
           [JSON_TYPE]: {
             schema: bodies[`${id} request`]!,
-            examples: toExamples(examples, "request"),
+            examples: toExamples(id, "request"),
           },
         },
       },
@@ -148,7 +155,7 @@ function describe(
     responses: {
       "200": response(answer.description, answer.type ?? JSON_TYPE, {
         schema: bodies[`${id} answer`]!,
-        examples: toExamples(examples, "answer"),
+        examples: toExamples(id, "answer"),
       }),
       ...toProblems(codesOf(operation), bodies.problem!),
       ...(unready && {
@@ -197,17 +204,15 @@ function headers(name: string, description: string): PlainSchema {
   return { [name]: { description, schema: { type: "string" } } };
 }
 
-function toExamples(
-  examples: Operation["examples"],
-  part: "request" | "answer",
-): PlainSchema {
-  return Object.fromEntries(
-    Object.entries(examples).flatMap(([name, example]) => {
-      const value = example[part];
-      if (value === undefined) return [];
-      return [[name, { summary: example.summary, value }]];
-    }),
+/** Returns the requests or the answers of an operation's examples. */
+function toExamples(id: string, part: "request" | "answer"): PlainSchema {
+  const members = Object.entries(EXAMPLES[id] ?? {}).flatMap(
+    ([name, example]) => {
+      const { summary, [part]: value } = example as PlainSchema;
+      return value === undefined ? [] : [[name, { summary, value }] as const];
+    },
   );
+  return Object.fromEntries(members) as PlainSchema;
 }
 
 /** Returns the problem responses by HTTP status. */

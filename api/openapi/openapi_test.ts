@@ -6,7 +6,7 @@ import { PATHS } from "../../tests/kit/test_issuer.ts";
 import { type App, createApp, createRoutes } from "../app.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { EXAMPLE_FEED } from "../testdata/example_feed.ts";
-import { EXAMPLE_NOW } from "./examples.ts";
+
 import { ask, type Asked, get, post } from "../testdata/asking.ts";
 
 // deno-lint-ignore no-explicit-any -- documents of any shape are looked into
@@ -58,7 +58,7 @@ async function withExamples(work: (app: () => App) => Promise<void>) {
     createApp({
       issuers: ["acme.example"],
       publicUrl: "https://sig.acme.example",
-      now: () => new Date(EXAMPLE_NOW),
+      now: () => new Date("2026-06-01T12:00:00Z"),
       fetch: (request) => {
         const { pathname } = new URL(request.url);
         return fetch(server.origin + pathname, { headers: request.headers });

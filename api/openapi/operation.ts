@@ -1,8 +1,8 @@
 /** A route with its OpenAPI description and the error codes of its problems. @module */
 
-import { ERROR_CODES, type ErrorCode, type JsonValue } from "@sig/core";
-import type { Handler } from "hono";
-import type { ServiceEnv } from "../http/mod.ts";
+import { ERROR_CODES, type ErrorCode } from "@sig/core";
+import type { Context } from "hono";
+import type { JsonBody, ServiceEnv } from "../http/mod.ts";
 import type { z } from "zod";
 
 /** The version of this package; a test compares it with `deno.json`. */
@@ -18,16 +18,6 @@ export const TAGS = Object.freeze({
 /** The name of a group. */
 type Tag = keyof typeof TAGS;
 
-/** A request and its answer; a test sends it to the service. */
-export interface Example {
-  /** What the example shows. */
-  readonly summary: string;
-  /** The body of the request; absent for `GET`. */
-  readonly request?: JsonValue;
-  /** The body of the answer; absent if it is not JSON. */
-  readonly answer?: JsonValue;
-}
-
 /** A documented route. */
 export interface Operation {
   /** The method; `GET` also answers `HEAD`. */
@@ -36,9 +26,15 @@ export interface Operation {
   readonly path: string;
   /** Whether it is answered without a token. */
   readonly open?: true;
-  /** Creates the response; absent for routes that every service has. */
-  readonly handle?: Handler<ServiceEnv>;
-  /** The operation's name in generated clients. */
+  /**
+   * Creates the response from the bytes of the body, which are none for `GET`;
+   * absent for routes that every service has.
+   */
+  readonly handle?: (
+    c: Context<ServiceEnv>,
+    body: Uint8Array,
+  ) => Response | Promise<Response>;
+  /** The operation's name in generated clients, and in `examples.json`. */
   readonly id: string;
   /** The group of the route. */
   readonly tag: Tag;
@@ -47,16 +43,9 @@ export interface Operation {
   /** A longer description. */
   readonly description: string;
   /** The body of a request. */
-  readonly body?: {
+  readonly body?: JsonBody & {
     /** The schema of the body. */
     readonly schema: z.ZodType;
-    /** Maximum size in bytes. */
-    readonly maxBytes: number;
-    /**
-     * Whether another content type is `invalid_request` instead of
-     * `unsupported_media_type`.
-     */
-    readonly otherTypeIsInvalid?: true;
   };
   /** The successful response. */
   readonly answer: {
@@ -74,8 +63,6 @@ export interface Operation {
     /** The schema of the body. */
     readonly schema: z.ZodType;
   };
-  /** The examples by name. */
-  readonly examples: { readonly [name: string]: Example };
   /** Error codes of its problems, in addition to those that every route has. */
   readonly codes: readonly ErrorCode[];
 }

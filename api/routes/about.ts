@@ -5,11 +5,6 @@ import script from "../docs/page.js" with { type: "text" };
 import style from "../docs/page.css" with { type: "text" };
 import { PackedText, PAGE_HEADERS } from "../http/mod.ts";
 import { createDocument, type DocumentOptions } from "../openapi/document.ts";
-import {
-  EXAMPLE_ISSUER,
-  HEALTH_EXAMPLES,
-  READY_EXAMPLES,
-} from "../openapi/examples.ts";
 import { z } from "zod";
 import { HEALTH, NOT_READY, READY } from "../schemas/answers.ts";
 import type { Operation } from "../openapi/operation.ts";
@@ -27,7 +22,6 @@ export const PROBE_ROUTES: readonly Operation[] = [{
     description: "The service is running.",
     schema: HEALTH,
   },
-  examples: HEALTH_EXAMPLES,
   codes: [],
 }, {
   method: "GET",
@@ -47,7 +41,6 @@ export const PROBE_ROUTES: readonly Operation[] = [{
       "The store doesn't answer, or none of the listed issuers does.",
     schema: NOT_READY,
   },
-  examples: READY_EXAMPLES,
   codes: [],
 }];
 
@@ -73,7 +66,6 @@ export function createDocumentRoutes(
       description: "The document.",
       schema: z.looseObject({}),
     },
-    examples: {},
     codes: [],
     handle(c) {
       const document = () =>
@@ -100,7 +92,6 @@ export function createDocumentRoutes(
       description: "The page.",
       schema: z.string(),
     },
-    examples: {},
     codes: [],
     async handle(c) {
       return await PAGE.send(c, "text/html; charset=utf-8", [
@@ -111,6 +102,9 @@ export function createDocumentRoutes(
   }];
   return operations;
 }
+
+/** The issuer in the examples. */
+const EXAMPLE_ISSUER = "did:web:acme.example";
 
 /** The page with its style sheet and script inlined. */
 const PAGE = new PackedText(

@@ -65,10 +65,10 @@ const INLINE_FEED: z.ZodType<InlineFeed> = strictObject({
 
 const SUBJECT = z.string().transform(parsed((subject: string) => {
   if (subject !== "") return subject;
-  throw new SigError(
-    "invalid_identifier",
-    { action: "ask", reason: "the subject must not be empty" },
-  );
+  throw new SigError("invalid_identifier", {
+    action: "ask",
+    reason: "the subject must not be empty",
+  });
 })).meta({
   minLength: 1,
   description:
@@ -175,7 +175,7 @@ interface SourceOptions {
  * `sig.json`. Neither can be a file, which would let a client read this
  * machine's disk.
  */
-export function createSourceName(
+function createSourceName(
   kind: "did" | "url",
   { allowPrivate, listed = [] }: SourceOptions,
 ): z.ZodType<IssuerName> {
@@ -219,8 +219,9 @@ function otherKind(
  * loopback.
  */
 export function createRequestSchemas(options: SourceOptions) {
+  const issuer = createSourceName("did", options);
   const source = {
-    issuer: createSourceName("did", options).meta({
+    issuer: issuer.meta({
       description:
         "The issuer: a did:web, or its host name. The service's list decides which may be queried.",
     }).optional(),
@@ -261,6 +262,7 @@ export function createRequestSchemas(options: SourceOptions) {
   });
   const quick = z.compile(question);
   return {
+    issuer,
     check,
     // The same schema, at half the cost for valid bodies (bench/check.ts). zod
     // can't compile the check of the source, which also runs if other members

@@ -1,0 +1,166 @@
+/** The routes of questions about a feed (docs/reference/http.md). @module */
+
+import type { Context } from "hono";
+import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
+import {
+  answerOn,
+  groundsOf,
+  sourceOf,
+  type Sources,
+} from "../ask/answer_check.ts";
+import {
+  keepAnswer,
+  RecentQuestions,
+  repeatAnswer,
+} from "../ask/recent_questions.ts";
+import { cursorOf, pageOf } from "../ask/state_pages.ts";
+import {
+  MAX_FEED_BODY_BYTES as maxBytes,
+  parseJsonBody,
+  problemOf,
+  send,
+  sendJson,
+  type ServiceEnv,
+} from "../http/mod.ts";
+import {
+  ANSWER_CODES,
+  type Operation,
+  SOURCE_CODES,
+} from "../openapi/operation.ts";
+import {
+  CHECK_ANSWER,
+  CHECK_RESULTS,
+  STATE_PAGE,
+  VERIFY_REPORT,
+} from "../schemas/answers.ts";
+import { type CheckBatch, readCheck } from "../schemas/question.ts";
+import { readAs } from "../schemas/read_as.ts";
+
+const CHECK_CODES: Operation["codes"] = [
+  "requirements_empty",
+  "invalid_requirement",
+  ...ANSWER_CODES,
+];
+
+/** Creates the routes below `/v1`. */
+export function createQuestionRoutes(sources: Sources): readonly Operation[] {
+  const { consumer, inline, schemas } = sources;
+  const recent = new RecentQuestions();
+  const answerAll = async (c: Context<ServiceEnv>, { checks }: CheckBatch) => {
+    const results = await answerBatch(checks, {
+      ...sources,
+      budget: c.get("budget"),
+      read: (check, i) => readAs(schemas.quickCheck, check, `/checks/${i}`),
+      toResult(answer) {
+        sources.decided?.(answer);
+        return answer;
+      },
+      toFailure: (error) => ({ error: problemOf(c, error) }),
+    });
+    return send(c, listOfTexts("results", results), "application/json");
+  };
+  return [{
+    method: "POST",
+    path: "/v1/check",
+    id: "check",
+    tag: "questions",
+    summary: "May this subject do this, now or at another time?",
+    description:
+      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. A failure is a problem with its own code, never a deny. An explanation shows up to 1,000 relationships and 8,192 verdicts.",
+    body: { schema: schemas.check, maxBytes },
+    answer: {
+      description: "The answer.",
+      schema: CHECK_ANSWER,
+    },
+    codes: CHECK_CODES,
+    async handle(c, body) {
+      const key = recent.keyOf(body);
+      const known = recent.find(key);
+      const request = known?.request ??
+        readCheck(schemas, await parseJsonBody(c, body));
+      if (known === undefined) recent.keep(key, request);
+      // A batch in the older form, without a separate route.
+      if ("checks" in request) return await answerAll(c, request);
+      const context = { ...sources, budget: c.get("budget") };
+      const grounds = await groundsOf([request], context);
+      const repeated = known && repeatAnswer(known, grounds);
+      if (repeated !== undefined) {
+        const { freshness = null } = grounds.basis;
+        sources.decided?.({ ...known!.last!.answer, freshness });
+        return send(c, repeated, "application/json");
+      }
+      const answer = await answerOn(grounds, request, context);
+      if (known !== undefined) keepAnswer(known, request, grounds, answer);
+      sources.decided?.(answer);
+      return sendJson(c, answer);
+    },
+  }, {
+    method: "POST",
+    path: "/v1/check/batch",
+    id: "checkBatch",
+    tag: "questions",
+    summary: "Several questions in one request",
+    description:
+      'Each question is answered as by `/v1/check`. The result of an item that is invalid or can\'t be answered is `{"error": <problem>}`. Each issuer is queried once for all its items. Results beyond 4,194,304 characters are `invalid_request`: send fewer items, or omit `explain`.',
+    body: { schema: schemas.batch, maxBytes },
+    answer: {
+      description: "The answers in the order of the questions.",
+      schema: CHECK_RESULTS,
+    },
+    codes: CHECK_CODES,
+    async handle(c, body) {
+      const batch = readAs(schemas.batchOfUnread, await parseJsonBody(c, body));
+      return await answerAll(c, batch);
+    },
+  }, {
+    method: "POST",
+    path: "/v1/verify",
+    id: "verify",
+    tag: "questions",
+    summary: "Is this feed valid?",
+    description:
+      "Checks every document, signature and rule; the issuer's documents are fetched now. A feed that is invalid, or contradicts what this service has seen before, is 200 with `valid: false` and up to 100 faults. A problem means that the result is unknown, because a document could not be read or exceeds a limit.",
+    body: { schema: schemas.verify, maxBytes },
+    answer: {
+      description: "The report.",
+      schema: VERIFY_REPORT,
+    },
+    codes: SOURCE_CODES,
+    async handle(c, body) {
+      const request = readAs(schemas.verify, await parseJsonBody(c, body));
+      const { waitFor } = c.get("budget");
+      const report = request.feed === undefined
+        ? await consumer.report(sourceOf(request), { waitFor })
+        : await inline.report(request.feed, waitFor);
+      return sendJson(c, report);
+    },
+  }, {
+    method: "POST",
+    path: "/v1/dump-state",
+    id: "dumpState",
+    tag: "questions",
+    summary: "The state of each relationship in the feed",
+    description:
+      "The state in pages, in the order of the feed: `next_cursor` requests the next page and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages show the state and time of the first page, even if the feed grows meanwhile; an inline feed must be sent again with each request. A cursor of another history is `invalid_request`: begin again without it. An invalid feed is 422 and has no state.",
+    body: { schema: schemas.dumpState, maxBytes },
+    answer: {
+      description: "One page.",
+      schema: STATE_PAGE,
+    },
+    codes: ANSWER_CODES,
+    async handle(c, body) {
+      const request = readAs(schemas.dumpState, await parseJsonBody(c, body));
+      const cursor = cursorOf(request);
+      const { waitFor } = c.get("budget");
+      const state = request.feed === undefined
+        ? await consumer.state(sourceOf(request), {
+          minSequence: cursor?.sequence,
+          asOf: request.as_of,
+          waitFor,
+        })
+        : (await inline.verify(request.feed, waitFor)).state;
+      const page = await pageOf(state, request, cursor, sources);
+      return send(c, page, "application/json");
+    },
+  }];
+}
