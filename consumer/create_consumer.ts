@@ -17,7 +17,7 @@ import type {
   ConsumerOptions,
   ConsumerQuestion,
 } from "./consumer.ts";
-import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
+import { MAX_TIMEOUT_MS } from "./fetch/transport.ts";
 import {
   BOUNDS,
   type Bounds,

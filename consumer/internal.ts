@@ -9,9 +9,14 @@ export { type AskedIssuer, combineAnswers } from "./ask/combine_answers.ts";
 export { fetchPolicyOf } from "./fetch/fetch_options.ts";
 export { type ProbeOptions, probeUrl } from "./fetch/guarded_fetch.ts";
 export type { RequestMethod, ResponseHead } from "./fetch/transport.ts";
-export { maySign, signingKeys } from "./verify/signing_keys.ts";
 export { requestCosignature } from "./evidence/evidence.ts";
 export type { RequestCosignatureOptions, Witness } from "./evidence/witness.ts";
+export {
+  loadIssuer,
+  maySign,
+  type ReloadIssuerOptions,
+  signingKeys,
+} from "./verify/load_issuer.ts";
 export {
   type InsideFile,
   type NotInside,
@@ -26,5 +31,4 @@ export {
 } from "./read/source.ts";
 export { subjectDocumentUrl } from "./read/subject_key.ts";
 export { isFault } from "./verify/feed_fault.ts";
-export { loadIssuer, type ReloadIssuerOptions } from "./verify/load_issuer.ts";
 export { Semaphore, type SemaphoreOptions } from "./verify/semaphore.ts";

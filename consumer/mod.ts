@@ -36,7 +36,7 @@ export type {
   FetchPolicy,
   OpenedDocument,
 } from "./fetch/fetch_options.ts";
-export type { DocumentName } from "./fetch/media_type.ts";
+export type { DocumentName } from "./fetch/response_rules.ts";
 export {
   type Evidence,
   fetchTrustedKeys,

@@ -25,7 +25,7 @@ export {
   Timepoint,
 } from "./ask/evaluation_time.ts";
 export { withContext } from "./errors/error.ts";
-export { isSequence } from "./event/event.ts";
+export { claimedSequence, isSequence } from "./event/event.ts";
 export {
   Fields,
   isIdentifier,
@@ -35,11 +35,10 @@ export {
   MAX_KID_LENGTH,
   member,
 } from "./event/fields.ts";
-export { claimedSequence } from "./event/payload.ts";
 export { type Period, validityAt } from "./event/validity.ts";
 export type { EvaluationTime } from "./replay/effective_state.ts";
 export { Persons } from "./replay/persons.ts";
-export { MAX_ANSWER_WARNINGS } from "./replay/warnings.ts";
+export { MAX_ANSWER_WARNINGS } from "./replay/replay.ts";
 export { decodeBase64UrlStrict, joinBytes, sameBytes } from "./text/bytes.ts";
 export { quote } from "./text/escape_invisible.ts";
 export { escapePointer } from "./text/json.ts";

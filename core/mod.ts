@@ -71,9 +71,11 @@ export {
   isSigError,
   type Issue,
   type JsonValue,
+  type Problem,
   type Sentence,
   SigError,
   type SigErrorOptions,
+  toProblem,
 } from "./errors/error.ts";
 export {
   ERROR_CATEGORIES,
@@ -85,6 +87,7 @@ export {
 export {
   isRevoke,
   isUpsert,
+  parseEventPayload,
   validateEvent,
   type ValidateEventOptions,
 } from "./event/event.ts";
@@ -130,13 +133,18 @@ export {
 } from "./ask/evaluation_time.ts";
 export {
   type AskedQuestion,
+  type AskedRequirement,
+  type AskedRequirements,
   ParsedQuestion,
   parseQuestion,
+  parseRequirement,
+  parseRequirements,
   type Question,
   type QuestionParts,
+  type Requirement,
+  REQUIREMENT_KEYS,
+  type RequirementKey,
 } from "./ask/question.ts";
-export { parseEventPayload } from "./event/payload.ts";
-export { type Problem, toProblem } from "./errors/problem.ts";
 export { escapeInvisible } from "./text/escape_invisible.ts";
 export {
   applyEvent,
@@ -145,16 +153,8 @@ export {
   Replay,
   replay,
   type ReplayStateOptions,
+  warningsAbout,
 } from "./replay/replay.ts";
-export {
-  type AskedRequirement,
-  type AskedRequirements,
-  parseRequirement,
-  parseRequirements,
-  type Requirement,
-  REQUIREMENT_KEYS,
-  type RequirementKey,
-} from "./ask/requirement.ts";
 export {
   EFFECTIVE_STATUSES,
   type EffectiveStatus,
@@ -168,4 +168,3 @@ export {
   parseTimestamp,
 } from "./text/timestamp.ts";
 export * from "./event/types.ts";
-export { warningsAbout } from "./replay/warnings.ts";

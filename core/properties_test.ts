@@ -1,15 +1,13 @@
-import type { AskedRequirements } from "./ask/requirement.ts";
+import type { AskedRequirements, Question } from "./ask/question.ts";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { CheckResult } from "./ask/answer.ts";
 import { check } from "./ask/check.ts";
-import type { Question } from "./ask/question.ts";
 import { dumpState, stringifyDump } from "./ask/dump_state.ts";
 import { isSigError } from "./errors/error.ts";
-import { findEventIssues } from "./event/event.ts";
+import { findEventIssues, parseEventPayload } from "./event/event.ts";
 import { JsonError, parseJson } from "./text/json.ts";
 import { parseFeedLine } from "./event/line.ts";
-import { parseEventPayload } from "./event/payload.ts";
 import { applyEvent, replay } from "./replay/replay.ts";
 import type { SigEvent } from "./event/types.ts";
 import { day, encode, ISSUER, revoke, upsert } from "../tests/kit/events.ts";

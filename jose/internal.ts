@@ -7,6 +7,6 @@
 export { encodeBase64Url, equalInConstantTime } from "./bytes/bytes.ts";
 export { isStrictSignature } from "./bytes/ed25519_bytes.ts";
 export { MAX_STATE_BYTES, Sha256State } from "./bytes/sha256.ts";
-export { loadBuiltin } from "./keys/platform.ts";
+export { loadBuiltin } from "./keys/verification_key.ts";
 export { calculateKidOf } from "./keys/public_key.ts";
 export { PKCS8_PREFIX } from "./keys/signing_key.ts";

@@ -27,7 +27,12 @@ export {
   type KeyResolver,
   resolveCurrent,
 } from "./keys/key_resolver.ts";
-export { type VerificationBackend } from "./keys/platform.ts";
+export {
+  importVerificationKey,
+  type ImportVerificationKeyOptions,
+  type VerificationBackend,
+  type VerificationKey,
+} from "./keys/verification_key.ts";
 export { calculateKid, toPublicJwk } from "./keys/public_key.ts";
 export {
   generateSigningKey,
@@ -36,8 +41,3 @@ export {
   type SigningKey,
 } from "./keys/signing_key.ts";
 export { isSshKey, jwkToSshKey, sshKeyToJwk } from "./keys/ssh_key.ts";
-export {
-  importVerificationKey,
-  type ImportVerificationKeyOptions,
-  type VerificationKey,
-} from "./keys/verification_key.ts";

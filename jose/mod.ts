@@ -59,15 +59,16 @@ export {
   answerInvitation,
   type AnswerInvitationOptions,
   type InvitationAnswer,
+  requireUnexpired,
   type VerifiedAnswer,
   verifyAnswer,
   type VerifyAnswerOptions,
+  verifyInvitation,
+  type VerifyInvitationOptions,
 } from "./invitation/answer.ts";
 export {
   createInvitation,
   type CreateInvitationOptions,
-} from "./invitation/create_invitation.ts";
-export {
   DEFAULT_INVITATION_SECONDS,
   type InvitationClaims,
   type InvitationHeader,
@@ -78,9 +79,4 @@ export {
   type ParsedInvitation,
   parseInvitation,
 } from "./invitation/invitation.ts";
-export {
-  requireUnexpired,
-  verifyInvitation,
-  type VerifyInvitationOptions,
-} from "./invitation/verify_invitation.ts";
 export * from "./keys.ts";

@@ -7,8 +7,11 @@
  */
 
 import type { IssuerLocation } from "../read/reader.ts";
-import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { signingKeys } from "../verify/signing_keys.ts";
+import {
+  loadIssuer,
+  type LoadIssuerOptions,
+  signingKeys,
+} from "../verify/load_issuer.ts";
 import type {
   Evidence,
   TrustedDocuments,

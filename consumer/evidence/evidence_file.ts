@@ -36,7 +36,7 @@ import {
 } from "@sig/jose/recovery";
 import { decodeHex } from "@std/encoding/hex";
 import { canonical } from "../memory/keeper.ts";
-import { signingKeys } from "../verify/signing_keys.ts";
+import { signingKeys } from "../verify/load_issuer.ts";
 import {
   confirmedAt,
   MAX_EVIDENCE_BYTES,

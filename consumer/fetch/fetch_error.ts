@@ -8,7 +8,7 @@ import {
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { FetchLimits } from "./fetch_options.ts";
-import { WaitTimeout } from "./network_budget.ts";
+import { WaitTimeout } from "./transport.ts";
 
 /** Maximum length of a URL in an error's context, in characters. */
 const MAX_SHOWN_URL = 300;

@@ -1,6 +1,6 @@
 /** Options of a guarded fetch. @module */
 
-import { MAX_TIMEOUT_MS } from "./network_budget.ts";
+import { MAX_TIMEOUT_MS } from "./transport.ts";
 
 /**
  * The options that apply to every fetch: which hosts are allowed, and how to

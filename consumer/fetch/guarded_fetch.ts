@@ -10,21 +10,22 @@ import {
 } from "./fetch_options.ts";
 import { checkResponse, tooLarge } from "./response_rules.ts";
 import { fetchError, toFetchError } from "./fetch_error.ts";
-import { createNetworkBudget, type NetworkBudget } from "./network_budget.ts";
 import {
-  CannotPin,
-  createPinnedTransport,
-  loadNodeBuiltins,
-  type NodeBuiltins,
-} from "./pinned_transport.ts";
-import {
+  createNetworkBudget,
   createPlainTransport,
+  type NetworkBudget,
   type RequestMethod,
   type ResponseHead,
   type Transport,
   type TransportRequest,
   type TransportResponse,
 } from "./transport.ts";
+import {
+  CannotPin,
+  createPinnedTransport,
+  loadNodeBuiltins,
+  type NodeBuiltins,
+} from "./pinned_transport.ts";
 import {
   requireAllowedUrl,
   type Resolve,

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { createNetworkBudget } from "./network_budget.ts";
+import { createNetworkBudget } from "./transport.ts";
 import {
   CannotPin,
   createPinnedTransport,

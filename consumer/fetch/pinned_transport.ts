@@ -10,12 +10,12 @@ import type { TLSSocket } from "node:tls";
 import type { Duplex } from "node:stream";
 import { loadBuiltin } from "@sig/jose/internal";
 import { parseIpBytes } from "./public_address.ts";
-import type {
-  Transport,
-  TransportRequest,
-  TransportResponse,
+import {
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+  waitForClose,
 } from "./transport.ts";
-import { waitForClose } from "./network_budget.ts";
 import type * as dns from "node:dns";
 import type * as http from "node:http";
 import type * as net from "node:net";

@@ -31,8 +31,8 @@ import {
   type LoadedIssuer,
   loadIssuer,
   type ReloadIssuerOptions,
+  signingKeys,
 } from "../verify/load_issuer.ts";
-import { signingKeys } from "../verify/signing_keys.ts";
 
 /** Maximum number of keys in {@linkcode PinnedProof}, to limit its size. */
 export const MAX_PROOF_KEYS = 100;

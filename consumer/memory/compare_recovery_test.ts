@@ -7,7 +7,7 @@ import { openCheckpoint } from "@sig/jose/proofs";
 import { endKeysOf, readRecovery } from "@sig/jose/recovery";
 import { assertEquals } from "@std/assert";
 import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
-import { signingKeys } from "../verify/signing_keys.ts";
+import { signingKeys } from "../verify/load_issuer.ts";
 import { findContradiction } from "./compare.ts";
 import { fetchedKeys } from "./fetched_keys.ts";
 import { introducedKeys, pinnedRecovery } from "./compare_recovery.ts";

@@ -3,8 +3,7 @@
 import { calculateKidOf } from "@sig/jose/internal";
 import { digestKeys, encodeBase64 } from "@sig/jose/proofs";
 import type { Recovery } from "@sig/jose/recovery";
-import type { LoadedIssuer } from "../verify/load_issuer.ts";
-import { maySign } from "../verify/signing_keys.ts";
+import { type LoadedIssuer, maySign } from "../verify/load_issuer.ts";
 import { pinnedRecovery } from "./compare_recovery.ts";
 import type { Served } from "./pin.ts";
 

@@ -3,7 +3,7 @@
 import { isSigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
-import type { DocumentName } from "../fetch/media_type.ts";
+import type { DocumentName } from "../fetch/response_rules.ts";
 import { ByteStream } from "../read/byte_stream.ts";
 import type { HeldDocument, HeldDocuments } from "../read/issuer_documents.ts";
 import type {

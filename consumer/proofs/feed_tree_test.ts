@@ -1,7 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { groupBySubject, leafOf, stateHash } from "@sig/jose/proofs";
+import {
+  groupBySubject,
+  leafHash,
+  leafOf,
+  stateHash,
+  treeHash,
+} from "@sig/jose/proofs";
 import { upsert } from "../../tests/kit/events.ts";
-import { FeedTree } from "./feed_tree.ts";
+import { FeedTree, LineTree } from "./feed_tree.ts";
 
 /** Returns one upsert per subject, except that every 50th subject has two. */
 function makeLines(count: number) {
@@ -47,4 +53,18 @@ Deno.test("there is no state hash after an upsert that changes a subject", () =>
   tree.add(third.bytes, third.event);
   const have = [1, 2, 3].map((size) => tree.at(size)?.state !== undefined);
   assertEquals(have, [true, false, false]);
+});
+
+Deno.test("the platform's hash of a line gives the same root as ours", () => {
+  const lines = Array.from({ length: 300 }, (_, i) =>
+    // Some are longer than the buffer of the platform's hash.
+    new Uint8Array(i % 7 === 0 ? 40 * i : i).fill(i));
+  const hashes = lines.map((line) => leafHash(line));
+  const tree = new LineTree();
+  for (const [i, line] of lines.entries()) {
+    tree.add(line);
+    assertEquals(tree.size, i + 1);
+    if (i % 50 !== 49) continue;
+    assertEquals(tree.root(), treeHash(hashes.slice(0, i + 1)));
+  }
 });

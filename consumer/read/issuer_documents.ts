@@ -18,7 +18,7 @@ import type {
   FetchConditions,
   OpenedDocument,
 } from "../fetch/fetch_options.ts";
-import type { DocumentName } from "../fetch/media_type.ts";
+import type { DocumentName } from "../fetch/response_rules.ts";
 
 /**
  * A small document that was verified together with all others of its issuer.

@@ -16,7 +16,7 @@ import type {
   FetchPolicy,
   OpenedDocument,
 } from "../fetch/fetch_options.ts";
-import { ACCEPT, type DocumentName } from "../fetch/media_type.ts";
+import { ACCEPT, type DocumentName } from "../fetch/response_rules.ts";
 import { guardedFetch } from "../fetch/guarded_fetch.ts";
 
 /** Options of {@linkcode DocumentReader.open}. */

@@ -1,7 +1,7 @@
 /** Stores for tests, and entries of other programs. @module */
 
 import { tempFolder } from "../../tests/kit/process.ts";
-import { openKvDatabase } from "../store/kv_connection.ts";
+import { openKvDatabase } from "../store/kv_records.ts";
 import { type RecordStore, storeUnavailable } from "../store/record_store.ts";
 import type { OpenedStore } from "../store/testing.ts";
 

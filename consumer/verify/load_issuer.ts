@@ -30,7 +30,7 @@ import type {
   FetchConditions,
   OpenedDocument,
 } from "../fetch/fetch_options.ts";
-import { checkMediaType } from "../fetch/media_type.ts";
+import { checkMediaType } from "../fetch/response_rules.ts";
 import {
   type DocumentReader,
   isMissing,
@@ -246,4 +246,24 @@ function parseDocument(
       },
     );
   }
+}
+
+/** Returns whether a key is published and authorised, also if it has ended. */
+export function maySign(keys: KeyResolver, kid: string): boolean {
+  try {
+    return keys.resolve(kid) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the keys that may sign events and have not ended, by kid. */
+export function signingKeys(
+  keys: KeyResolver,
+): ReadonlyMap<string, VerificationKey> {
+  return new Map(
+    [...keys.keys].filter(([kid]) =>
+      maySign(keys, kid) && keys.endOf(kid) === undefined
+    ),
+  );
 }

@@ -8,7 +8,7 @@
 import { SigError } from "@sig/core";
 import { encodeBase64Url } from "@sig/jose/internal";
 import type { Recovery, StatementClaims } from "@sig/jose/recovery";
-import { LineTree } from "../proofs/line_tree.ts";
+import { LineTree } from "../proofs/feed_tree.ts";
 
 /** Receives the lines of a feed from the first one on. */
 export class StatementRoots {

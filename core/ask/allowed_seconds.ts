@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { ParsedQuestion } from "./question.ts";
-import { meets } from "./requirement.ts";
+import { meets, type ParsedQuestion } from "./question.ts";
 import type { RelationshipState } from "../event/types.ts";
 import { countUntil, type EvaluationTime } from "../replay/effective_state.ts";
 import type { RelationshipVersion } from "../replay/history.ts";

@@ -1,6 +1,6 @@
 /** Answers and their reasons (docs/protocol.md §5). @module */
 
-import type { Requirement } from "./requirement.ts";
+import type { Requirement } from "./question.ts";
 import type { EffectiveStatus } from "../replay/effective_state.ts";
 import type { Warning } from "../event/types.ts";
 

@@ -1,11 +1,16 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { SigError } from "../errors/error.ts";
 import type { ErrorCode } from "../errors/error_codes.ts";
-import { findEventWarnings, validateEvent } from "./event.ts";
+import {
+  claimedSequence,
+  findEventWarnings,
+  parseEventPayload,
+  validateEvent,
+} from "./event.ts";
 import { DEFAULT_LIMITS } from "../text/limits.ts";
 import type { SigEvent } from "./types.ts";
-import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import { revoke, upsert } from "../../tests/kit/events.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
+import { encode, revoke, upsert } from "../../tests/kit/events.ts";
 import { changed, faults } from "../testdata/faulty_events.ts";
 
 Deno.test("all faults are reported together, in the order of the tables", () => {
@@ -95,4 +100,74 @@ Deno.test("a subject that is not a DID is a warning", () => {
   for (
     const other of ["alice", "did:", "did:web:", "DID:web:a", "did:web:a#k"]
   ) assertEquals(codes(other), ["subject_not_did"], other);
+});
+
+/** Returns a valid upsert with this spelling of its sequence. */
+function spelled(sequence: string): Uint8Array {
+  return encode(
+    JSON.stringify(upsert(1)).replace('"sequence":1', `"sequence":${sequence}`),
+  );
+}
+
+Deno.test("accepts a sequence in digits only", () => {
+  for (const digits of ["1", "9007199254740991"]) {
+    assertEquals(parseEventPayload(spelled(digits)).sequence, Number(digits));
+  }
+  for (const other of ["1.0", "1e0", "1E0", "10e-1", "1.5", "-1", "-0", "0"]) {
+    const error = catchSigError(() => parseEventPayload(spelled(other)));
+    assertEquals(error.code, "invalid_field", other);
+    assertEquals(error.context.pointer, "/sequence", other);
+  }
+  assertSigError(
+    () => parseEventPayload(spelled("1.0")),
+    "invalid_field",
+    "Cannot accept event: /sequence must be written in digits only",
+  );
+  // Reported once, although both value and spelling are wrong.
+  assertSigError(
+    () => parseEventPayload(spelled("-1")),
+    "invalid_field",
+    "Cannot accept event: /sequence must be an integer from 1 to 2^53-1, written in digits only",
+  );
+  const escaped = JSON.stringify(upsert(1))
+    .replace('"sequence":1', '"\\u0073equence":1.0');
+  assertEquals(
+    catchSigError(() => parseEventPayload(encode(escaped))).code,
+    "invalid_field",
+  );
+});
+
+Deno.test("a faulty number is invalid_field with its pointer", () => {
+  const text = '{"metadata":{"a":[0,1e999]}}';
+  const error = assertSigError(
+    () => parseEventPayload(encode(text)),
+    "invalid_field",
+    'Cannot read payload: "/metadata/a/1": a number is too large',
+  );
+  assertEquals(error.context.pointer, "/metadata/a/1");
+});
+
+Deno.test("names from a payload are escaped", () => {
+  assertSigError(
+    () => parseEventPayload(encode('{"\\u001b[2J\\n":1e999}')),
+    "invalid_field",
+    'Cannot read payload: "/\\u001b[2J\\n": a number is too large',
+  );
+});
+
+Deno.test("reads the claimed sequence of invalid payloads where possible", () => {
+  const table: readonly (readonly [string, number | undefined])[] = [
+    ['{"sequence":7}', 7],
+    ['{"sequence":7,"sequence":8}', 8],
+    ['{"sequence":"7"}', undefined],
+    ['{"sequence":0}', undefined],
+    ['{"sequence":9007199254740993}', undefined],
+    ['{"__proto__":{"sequence":7}}', undefined],
+    ["[7]", undefined],
+    ["{", undefined],
+    ["", undefined],
+  ];
+  for (const [text, expected] of table) {
+    assertEquals(claimedSequence(encode(text)), expected, text);
+  }
 });

@@ -2,9 +2,8 @@
 
 import { parseIssuerDid } from "./did_web.ts";
 import { isSigError, type Issue } from "../errors/error.ts";
-import { Fields, isObject, isString } from "./fields.ts";
+import { Fields, isObject, isString, issuesError } from "./fields.ts";
 import { type SigMetadata, SPEC_VERSION } from "./types.ts";
-import { issuesError } from "./issues_error.ts";
 
 /**
  * Validates an issuer's metadata. Unknown members are ignored.

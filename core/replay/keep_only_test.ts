@@ -3,8 +3,7 @@ import { check } from "../ask/check.ts";
 import type { SigEvent } from "../event/types.ts";
 import { instantOf } from "../text/timestamp.ts";
 import { ALICE, revoke, upsert } from "../../tests/kit/events.ts";
-import { Replay } from "./replay.ts";
-import { warningsAbout } from "./warnings.ts";
+import { Replay, warningsAbout } from "./replay.ts";
 
 const BOB = "did:web:bob.example";
 const NOW = new Date("2026-06-01T00:00:00Z");

@@ -10,8 +10,8 @@ import {
   type PublicKey,
   readPublicKey,
 } from "./public_key.ts";
-import { BackendChoice } from "./platform.ts";
 import {
+  BackendChoice,
   importPublicKey,
   type ImportVerificationKeyOptions,
   type VerificationKey,

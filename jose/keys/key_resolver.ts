@@ -14,9 +14,13 @@ import {
   member,
   quote,
 } from "@sig/core/internal";
-import { BackendChoice, type VerificationBackend } from "./platform.ts";
+import {
+  BackendChoice,
+  importKey,
+  type VerificationBackend,
+  type VerificationKey,
+} from "./verification_key.ts";
 import { invalidKey } from "./public_key.ts";
-import { importKey, type VerificationKey } from "./verification_key.ts";
 
 /** The keys that may sign an issuer's events. */
 export interface KeyResolver {

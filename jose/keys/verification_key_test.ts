@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { importVerificationKey, type VerificationBackend } from "@sig/jose";
-import { WEB_VERIFICATIONS } from "./platform.ts";
+import { WEB_VERIFICATIONS } from "./verification_key.ts";
 import { encodeNumber, findX, P, smallOrderYs } from "../testdata/edwards.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publicJwkOf, testKey } from "../testdata/keys.ts";

@@ -12,7 +12,7 @@ import {
 } from "./note.ts";
 
 import { HASH_BYTES } from "./tree.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../bytes/sha256.ts";
 
 /** Maximum size of a checkpoint in bytes. */
 export const MAX_CHECKPOINT_BYTES: number = 128 * 1024;

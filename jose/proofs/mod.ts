@@ -38,6 +38,6 @@
 export { decodeBase64, encodeBase64 } from "../bytes/bytes.ts";
 export * from "./checkpoint.ts";
 export * from "./note.ts";
-export * from "./sha256.ts";
+export { sha256 } from "../bytes/sha256.ts";
 export * from "./state_tree.ts";
 export * from "./tree.ts";

@@ -18,7 +18,7 @@ import {
   type VerificationKey,
 } from "../keys/verification_key.ts";
 import { decodeBase64, encodeBase64, encodeBase64Url } from "../bytes/bytes.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../bytes/sha256.ts";
 
 /** The type byte of a key (C2SP signed-note, "Signature types"). */
 export const SIGNATURE_TYPES = { note: 0x01, cosignature: 0x04 } as const;

@@ -9,7 +9,7 @@ import {
   parseVerifierKey,
   verifyNote,
 } from "./note.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import {
   EMPTY_HASH,
   pageFile,

@@ -30,7 +30,7 @@ import {
   parseVerifierKey,
   signNote,
 } from "./note.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import { EMPTY_HASH } from "./state_tree.ts";
 import {
   hashInTile,

@@ -9,7 +9,7 @@ import {
 } from "@sig/core";
 import { joinBytes, sameBytes } from "@sig/core/internal";
 import { decodeHex, encodeHex } from "@std/encoding/hex";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import {
   HASH_BYTES,
   leafHash,

@@ -6,7 +6,7 @@
  */
 
 import { joinBytes, sameBytes } from "@sig/core/internal";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../bytes/sha256.ts";
 
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);

@@ -17,5 +17,4 @@
  */
 export * from "./checkpoint_lines.ts";
 export * from "./recovery.ts";
-export * from "./sign_statement.ts";
 export * from "./statement.ts";

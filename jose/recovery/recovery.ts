@@ -16,7 +16,7 @@ import {
   type StatementClaims,
   statementFault,
 } from "./statement.ts";
-import { sha256 } from "../proofs/sha256.ts";
+import { sha256 } from "../bytes/sha256.ts";
 
 /** Maximum number of statements of an issuer. */
 export const MAX_STATEMENTS = 16;

@@ -11,8 +11,11 @@ import {
 import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 import { generateSigningKey, importSigningKey } from "../keys/signing_key.ts";
 import { readRecovery } from "./recovery.ts";
-import { signStatement } from "./sign_statement.ts";
-import { commitmentTo, type StatementClaims } from "./statement.ts";
+import {
+  commitmentTo,
+  signStatement,
+  type StatementClaims,
+} from "./statement.ts";
 
 // promise: Every fault of a recovery statement is refused with its number,
 //   before any answer.

@@ -1,4 +1,4 @@
-/** One signed statement of a recovery key (docs/protocol.md §14.1). @module */
+/** Reads and signs one statement of a recovery key (docs/protocol.md §14.1). @module */
 
 import { type OpenObject, SigError } from "@sig/core";
 import {
@@ -8,10 +8,11 @@ import {
   isObject,
 } from "@sig/core/internal";
 import { encodeBase64Url } from "../bytes/bytes.ts";
-import { readCompactJws } from "../event/jws.ts";
+import { readCompactJws, signCompactJws } from "../event/jws.ts";
 import { findPublicKeyFault } from "../keys/public_key.ts";
 import { importVerificationKey } from "../keys/verification_key.ts";
-import { sha256 } from "../proofs/sha256.ts";
+import { sha256 } from "../bytes/sha256.ts";
+import type { SigningKey } from "../keys/signing_key.ts";
 
 /** The `typ` of a statement. */
 export const STATEMENT_TYP = "sig-recovery+jwt";
@@ -193,4 +194,16 @@ function isKeys(value: unknown): value is StatementClaims["keys"] {
   const keys = Object.entries(value);
   return keys.length > 0 &&
     keys.every(([kid, x]) => isKid(kid) && isPublicKey(x));
+}
+
+/**
+ * Signs a statement with a recovery key, which `claims.key` names. Verify the
+ * chain with `readRecovery` before publishing it.
+ */
+export async function signStatement(
+  claims: StatementClaims,
+  key: SigningKey,
+): Promise<string> {
+  const header = { alg: "EdDSA", typ: STATEMENT_TYP };
+  return await signCompactJws(header, claims, key);
 }

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { issuesError } from "./issues_error.ts";
+import { issuesError } from "./fields.ts";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 
 Deno.test("a single fault has a pointer, several faults also a list", () => {

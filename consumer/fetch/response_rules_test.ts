@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { checkMediaType, parseMediaType } from "./media_type.ts";
+import { checkMediaType, parseMediaType } from "./response_rules.ts";
 
 Deno.test("parses a media type without parameters and case", () => {
   assertEquals(parseMediaType(null), null);
