@@ -15,12 +15,8 @@ import { quote, validityAt } from "@sig/core/internal";
 import type { VerifiedAnswer } from "@sig/jose";
 import { invitationUsed } from "./append/append_batch.ts";
 import type { UpsertDraft } from "./append/draft.ts";
-import { isBefore, secondOf } from "./plan/people_history.ts";
-import {
-  activeOfPerson,
-  type PublishedState,
-  rootIn,
-} from "./plan/published.ts";
+import { activeOfPerson, isBefore, secondOf } from "./plan/person_index.ts";
+import { type PublishedState, rootIn } from "./plan/published.ts";
 
 /**
  * Returns the draft for an answered invitation: the invitation's terms and the

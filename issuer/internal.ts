@@ -9,18 +9,15 @@ export { relationshipToShare } from "./enrolment.ts";
 export { isReferenced } from "./keys/key_store.ts";
 export { revocationOf } from "./plan/planned_change.ts";
 export { severalOfOtherKey } from "./plan/plan_faults.ts";
+export { changeRelationship } from "./plan/plan_drafts.ts";
+export { keysIn } from "./plan/list_rows.ts";
 export {
-  changeRelationship,
-  type RelationshipChange,
-} from "./plan/plan_drafts.ts";
-export { joinPeople, keysIn } from "./plan/list_rows.ts";
-export {
-  type Admission,
+  activeOfPerson,
   type Gap,
-  PeopleHistory,
+  PersonIndex,
   type Start,
-  type StartOptions,
-} from "./plan/people_history.ts";
-export { endedNamesake } from "./plan/guards.ts";
-export { activeOfPerson, historyOf, withPeople } from "./plan/published.ts";
+} from "./plan/person_index.ts";
+export { endedNamesake } from "./plan/namesakes.ts";
+export { guardedDrafts } from "./plan/guards.ts";
+export { historyOf, joinPeople } from "./plan/published.ts";
 export { readPlan } from "./plan/read_plan.ts";

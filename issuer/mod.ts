@@ -102,7 +102,11 @@ export type {
   SignedEvent,
 } from "./recovery/plan_recovery.ts";
 export { type GuardOptions, requireGuards } from "./plan/guards.ts";
-export type { DesiredRelationship, PlannedMembers } from "./plan/members.ts";
+export type {
+  DesiredRelationship,
+  PlannedField,
+  PlannedMembers,
+} from "./plan/members.ts";
 export {
   type ExpiredRelationship,
   type Plan,
@@ -110,13 +114,10 @@ export {
   type PlanOptions,
   type UnlistedPerson,
 } from "./plan/plan_changes.ts";
-export {
-  type PlannedChange,
-  type PlannedField,
-} from "./plan/planned_change.ts";
+export type { PlannedChange } from "./plan/planned_change.ts";
 export { type RowIssue } from "./plan/plan_faults.ts";
 export type { WaitingRow } from "./plan/list_rows.ts";
-export type { Gap } from "./plan/people_history.ts";
+export type { Gap } from "./plan/person_index.ts";
 export { planDrafts } from "./plan/plan_drafts.ts";
 export type {
   EndedRelationship,

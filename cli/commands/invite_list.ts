@@ -37,12 +37,12 @@ export async function inviteListed(
 ): Promise<number> {
   const { flags: { dir }, io } = call;
   const { planChanges } = await import("@sig/issuer");
-  const { withPeople } = await import("@sig/issuer/internal");
+  const { joinPeople } = await import("@sig/issuer/internal");
   const desired = await readDesired(call);
   const now = io.now();
   await warnIfWritable(call);
   const { keys } = await readPeopleFile(call);
-  const state = withPeople(await issuer.published(), keys.values());
+  const state = joinPeople(await issuer.published(), keys.values());
   const { waiting } = planChanges(state, desired, { now });
   const open = new Map(
     (await readOpenInvitations(dir, now)).map((each) => [each.person, each]),

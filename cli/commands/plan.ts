@@ -169,7 +169,7 @@ export const apply = typedCommand({
       ? await readList(call)
       : await readSavedPlan(call, saved);
     return await appendProposal(call, async (issuer) => {
-      const { planDrafts, requireGuards } = await import("@sig/issuer");
+      const { guardedDrafts } = await import("@sig/issuer/internal");
       const now = call.io.now();
       const made = await makePlan(call, planner, issuer, now);
       const { state } = made;
@@ -178,8 +178,12 @@ export const apply = typedCommand({
       if (reason_code === undefined && plan.changes.some(isPruned)) {
         throw reasonMissing();
       }
-      const drafts = planDrafts(plan, state, reason_code ?? "admin_action");
-      requireGuards(state, drafts, { ...confirmed, now });
+      const drafts = guardedDrafts(
+        plan,
+        state,
+        reason_code ?? "admin_action",
+        { ...confirmed, now },
+      );
       const count = counted(plan.changes.length, "change");
       return {
         drafts,
@@ -237,13 +241,13 @@ async function makePlan(
   issuer: Issuer,
   now: Date,
 ) {
-  const { joinPeople, withPeople } = await import("@sig/issuer/internal");
+  const { joinPeople } = await import("@sig/issuer/internal");
   // A list that names people would change the wrong ones without the file.
   if (needsPeople) await warnIfWritable(call);
   const people = needsPeople
     ? await readPeopleFile(call)
     : await tryReadPeopleFile(call);
-  const state = withPeople(await issuer.published(), people.keys.values());
+  const state = joinPeople(await issuer.published(), people.keys.values());
   const plan = await planOf(state, now);
   return { plan, state: joinPeople(state, keys) };
 }

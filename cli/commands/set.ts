@@ -84,7 +84,7 @@ export const set = typedCommand({
         activeOfPerson,
         changeRelationship,
         historyOf,
-        PeopleHistory,
+        PersonIndex,
         severalOfOtherKey,
       } = await import("@sig/issuer/internal");
       const state = await publishedState(call, issuer);
@@ -101,7 +101,7 @@ export const set = typedCommand({
         throw severalOfOtherKey("set", upsert.relationship_id, several);
       }
       const now = call.io.now();
-      const history = new PeopleHistory(state, now);
+      const index = new PersonIndex(state, now);
       const { "event-id": eventId, reason, "issued-at": issued_at } =
         call.flags;
       // A repetition repeats one event, and writes nothing for other keys.
@@ -113,11 +113,10 @@ export const set = typedCommand({
         const { valid_until } = wanted;
         // A further key does not begin before it was added.
         const valid_from = published && wanted.valid_from !== undefined
-          ? history.startOf(
-            { subject: each.subject, type },
-            wanted.valid_from,
+          ? index.startOf(
+            each.subject,
+            { ...each, metadata: null, valid_from: wanted.valid_from },
             published,
-            { now },
           ).valid_from
           : undefined;
         return changeRelationship(each, {

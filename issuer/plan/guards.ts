@@ -2,9 +2,9 @@
 
 import {
   compareInstants,
-  type Instant,
   instantOf,
   parseTimestamp,
+  type ReasonCode,
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
@@ -15,16 +15,11 @@ import {
   type UpsertDraft,
 } from "../append/draft.ts";
 import { namePeople } from "../people/find_subject.ts";
-import { People } from "../people/people.ts";
-import { appearance } from "../people/similar_names.ts";
-import { joinPeople } from "./list_rows.ts";
-import { PeopleHistory } from "./people_history.ts";
-import {
-  type EndedRelationship,
-  historyOf,
-  personIn,
-  type PublishedState,
-} from "./published.ts";
+import { findNamesakes } from "./namesakes.ts";
+import { PersonIndex } from "./person_index.ts";
+import type { Plan } from "./plan_changes.ts";
+import { planDrafts } from "./plan_drafts.ts";
+import { historyOf, joinPeople, type PublishedState } from "./published.ts";
 
 /** Changes of up to this number of people need no confirmation. */
 const MAX_PEOPLE = 5;
@@ -55,9 +50,6 @@ export interface GuardOptions {
   readonly namesakes?: boolean | undefined;
 }
 
-/** Something that needs a confirmation. */
-type Need = readonly [why: string, flag: string];
-
 /**
  * Refuses drafts that need a confirmation which the options do not give:
  *
@@ -82,73 +74,85 @@ export function requireGuards(
   drafts: readonly EventDraft[],
   options: GuardOptions,
 ): void {
-  const state = withDraftLinks(published, drafts);
-  const changes = new DraftedChanges(state, drafts, options.now);
-  const { grants, losses, people, texts } = changes;
-  const history = new PeopleHistory(state, options.now);
-  const readmissions = readmissionsIn(drafts, history);
-  const isFirst = state.last_sequence === 0;
-  const needs: Need[] = [];
+  const upserts = drafts.filter((draft) =>
+    draft.event_type === "relationship.upsert"
+  );
+  const index = new PersonIndex(
+    withDraftLinks(published, upserts),
+    options.now,
+  );
+  const { people, state } = index;
+  const { grants, had, losses, texts } = countChanges(index, drafts, options);
+  const readmissions = upserts.flatMap((draft) => {
+    const { relationship_id, relationship_type, subject } = draft;
+    const ended = index.readmission(
+      subject,
+      relationship_type,
+      relationship_id,
+    );
+    return ended === undefined ? [] : [{ subject, ...ended }];
+  });
+  /** What is to be confirmed, with the flag that does. */
+  const needs: (readonly [why: string, flag: string])[] = [];
+  const changed = {
+    losses: [losses, options.losses, `of ${had} people would lose access`],
+    grants: [
+      grants,
+      options.grants,
+      `people would gain access, ${had} have it now`,
+    ],
+    public: [texts, options.publicTexts],
+  } as const;
   /** Requires the exact number, if many people are affected. */
-  const confirm = (
-    subjects: readonly string[],
-    confirmed: number | undefined,
-    why: string,
-    flag: string,
-    mayBeMany = false,
-  ) => {
+  for (const [flag, [subjects, confirmed, what]] of Object.entries(changed)) {
     const count = subjects.length;
-    const isMany = count > MAX_PEOPLE && count > people * MAX_PART;
+    const isFirst = flag === "grants" && state.last_sequence === 0;
+    const isMany = count > MAX_PEOPLE && count > had * MAX_PART && !isFirst;
     // A repeated job changes nothing, so its confirmed number is not compared.
-    if (count === 0 || confirmed === count) return;
-    if (confirmed === undefined && (!isMany || mayBeMany)) return;
+    if (count === 0 || confirmed === count) continue;
+    if (confirmed === undefined && !isMany) continue;
+    const why = what === undefined
+      ? `the published title, department, label or metadata of ${count} people would change`
+      : `${count} ${what}`;
     const not = confirmed === undefined ? "" : ` (not ${confirmed})`;
-    const names = state.people?.keys.size
-      ? `: ${namePeople(subjects, state.people)}`
+    const names = people.keys.size > 0
+      ? `: ${namePeople(subjects, people)}`
       : "";
     needs.push([`${why}${not}${names}`, `--confirm-${flag} ${count}`]);
-  };
-  confirm(
-    losses,
-    options.losses,
-    `${losses.length} of ${people} people would lose access`,
-    "losses",
-  );
-  confirm(
-    grants,
-    options.grants,
-    `${grants.length} people would gain access, ${people} have it now`,
-    "grants",
-    isFirst,
-  );
-  confirm(
-    texts,
-    options.publicTexts,
-    `the published title, department, label or metadata of ${texts.length} people would change`,
-    "public",
-  );
+  }
   const [first] = readmissions;
   if (first !== undefined && !options.readmit) {
     const { effective_at, reason_code, subject } = first;
     const s = readmissions.length > 1 ? "s" : "";
-    const { name } = state.people?.named(subject) ?? {};
     needs.push([
       `${readmissions.length} revoked relationship${s} would be re-admitted, such as that of ${
-        name ?? quote(subject)
+        people.named(subject).name ?? quote(subject)
       } (${reason_code}, ${effective_at})`,
       "--readmit",
     ]);
   }
-  needs.push(
-    ...newRolesIn(state, drafts, options.newRoles),
-    ...options.namesakes ? [] : namesakesIn(state, drafts, history),
-  );
+  const { newRoles = [] } = options;
+  const { roles } = historyOf(state);
+  const fresh = new Set(upserts.flatMap(({ roles = [] }) => roles));
+  for (const role of state.last_sequence === 0 ? [] : fresh) {
+    if (roles.has(role) || newRoles.includes(role)) continue;
+    const near = suggest(role, [...roles]);
+    const hint = near === undefined ? "" : ` (did you mean ${quote(near)}?)`;
+    const word = /^[\w.:/@+-]+$/.test(role) ? role : quote(role);
+    needs.push([
+      `the role ${quote(role)} is new${hint}`,
+      `--new-role ${word}`,
+    ]);
+  }
+  for (const why of options.namesakes ? [] : findNamesakes(index, drafts)) {
+    needs.push([why, "--namesakes"]);
+  }
   if (needs.length === 0) return;
   throw new SigError("confirmation_required", {
     action: "apply plan",
     reason: needs.map(([why]) => why).join("; "),
     context: {
-      people,
+      people: had,
       losses: losses.length,
       grants: grants.length,
       readmissions: readmissions.length,
@@ -161,131 +165,36 @@ export function requireGuards(
   });
 }
 
+/**
+ * Returns the drafts of a plan that passed its guards: {@linkcode planDrafts},
+ * then {@linkcode requireGuards}. Programs append these, so that no plan is
+ * appended without its guards.
+ *
+ * @param reasonCode For the revocations of people who are not in the list.
+ */
+export function guardedDrafts(
+  plan: Plan,
+  state: PublishedState,
+  reasonCode: ReasonCode,
+  options: GuardOptions,
+): readonly EventDraft[] {
+  const drafts = planDrafts(plan, state, reasonCode);
+  requireGuards(state, drafts, options);
+  return drafts;
+}
+
 /** Joins the people with the links that the drafts publish. */
 function withDraftLinks(
   state: PublishedState,
-  drafts: readonly EventDraft[],
+  drafts: readonly UpsertDraft[],
 ): PublishedState {
   const links = new Map<string, string>();
-  for (const draft of drafts) {
-    if (draft.event_type !== "relationship.upsert") continue;
-    const { metadata, subject } = draft;
+  for (const { metadata, subject } of drafts) {
     const root = metadata?.same_person_as;
     if (typeof root !== "string" || links.has(subject)) continue;
     if (state.canLink?.(subject, root) ?? true) links.set(subject, root);
   }
   return joinPeople(state, [], links);
-}
-
-function readmissionsIn(drafts: readonly EventDraft[], history: PeopleHistory) {
-  return drafts.flatMap((draft) => {
-    if (draft.event_type !== "relationship.upsert") return [];
-    const { relationship_id, relationship_type: type, subject } = draft;
-    const before = history.readmission({ subject, type, relationship_id });
-    return before === undefined ? [] : [{ subject, ...before }];
-  });
-}
-
-/** Finds roles that no event of a feed with events has had. */
-function newRolesIn(
-  state: PublishedState,
-  drafts: readonly EventDraft[],
-  confirmed: readonly string[] = [],
-): readonly Need[] {
-  if (state.last_sequence === 0) return [];
-  const { roles } = historyOf(state);
-  const fresh = new Set(
-    drafts.flatMap((draft) =>
-      draft.event_type === "relationship.upsert" ? draft.roles ?? [] : []
-    ).filter((role) => !roles.has(role) && !confirmed.includes(role)),
-  );
-  return Array.from(fresh, (role) => {
-    const near = suggest(role, [...roles]);
-    const hint = near === undefined ? "" : ` (did you mean ${quote(near)}?)`;
-    const word = /^[\w.:/@+-]+$/.test(role) ? role : quote(role);
-    return [`the role ${quote(role)} is new${hint}`, `--new-role ${word}`];
-  });
-}
-
-/**
- * Finds new people with the name or label of a person of the feed, or of
- * another new one. An id tells two people apart, unless the other one has left.
- */
-function namesakesIn(
-  state: PublishedState,
-  drafts: readonly EventDraft[],
-  history: PeopleHistory,
-): readonly Need[] {
-  const people = state.people ?? new People([]);
-  /** The first key with a name, and its person. */
-  const known = new Map<string, string>();
-  const namesOf = (subject: string, label: unknown) =>
-    [people.named(subject).name, label].flatMap((name) =>
-      typeof name === "string" && name.trim() !== "" ? [appearance(name)] : []
-    );
-  for (const { upsert } of state.relationships.values()) {
-    for (const name of namesOf(upsert.subject, upsert.display?.label)) {
-      if (!known.has(name)) known.set(name, upsert.subject);
-    }
-  }
-  const seen = new Set<string>();
-  return drafts.flatMap((draft): readonly Need[] => {
-    if (draft.event_type !== "relationship.upsert") return [];
-    const { display, subject } = draft;
-    if (history.isKnown(subject) || seen.has(subject)) return [];
-    seen.add(subject);
-    const person = people.keyOf(subject);
-    const isNew = history.keysOf(person).length === 0;
-    const names = namesOf(subject, display?.label);
-    const other = names.map((name) => known.get(name)).find((each) =>
-      each !== undefined && people.keyOf(each) !== person
-    );
-    for (const name of names) if (!known.has(name)) known.set(name, subject);
-    if (other === undefined || !isNew) return [];
-    // An id tells people apart, but a person who left may get a new one.
-    const hasId = people.named(subject).person !== null;
-    const isBack = history.isKnown(other) && !history.hasAccess(other) &&
-      history.isEndedKey(other);
-    if (hasId && !isBack) return [];
-    const name = people.named(subject).name ?? display?.label;
-    return [[
-      `${quote(subject)} is new and has the name of ${quote(other)}, ${
-        quote(String(name))
-      }: give both rows a column person with one id if it is the same person`,
-      "--namesakes",
-    ]];
-  });
-}
-
-/**
- * Returns the ending of a person of this name who has no access any more;
- * undefined if there is none, or if another person of this name has access.
- */
-export function endedNamesake(
-  state: PublishedState,
-  name: string,
-  now: Date,
-): (EndedRelationship & { readonly subject: string }) | undefined {
-  const history = new PeopleHistory(state, now);
-  const wanted = appearance(name);
-  const found = new Map<string, RelationshipUpsertEvent>();
-  for (const { upsert } of state.relationships.values()) {
-    const names = [
-      state.people?.named(upsert.subject).name,
-      upsert.display?.label,
-    ];
-    const isSame = names.some((each) =>
-      typeof each === "string" && appearance(each) === wanted
-    );
-    if (isSame) found.set(personIn(state, upsert.subject), upsert);
-  }
-  const all = [...found.values()];
-  if (all.some(({ subject }) => history.hasAccess(subject))) return undefined;
-  for (const { relationship_type: type, subject } of all) {
-    const ended = history.readmission({ subject, type });
-    if (ended !== undefined) return { ...ended, subject };
-  }
-  return undefined;
 }
 
 /** The members that determine whether a relationship allows something. */
@@ -294,71 +203,69 @@ type Grant = Pick<
   "subject" | "relationship_type" | "roles" | "valid_from" | "valid_until"
 >;
 
-/** The people with access, and a key of each person that drafts affect. */
-class DraftedChanges {
-  /** The number of people with an effective relationship. */
-  readonly people: number;
-  /** People who lose something that `check` allows. */
-  readonly losses: readonly string[];
-  /** People who gain something, or keep it for longer. */
-  readonly grants: readonly string[];
-  /** People of the feed whose published text changes. */
-  readonly texts: readonly string[];
-
-  constructor(
-    state: PublishedState,
-    drafts: readonly EventDraft[],
-    now: Date,
-  ) {
-    const personOf = (subject: string) => personIn(state, subject);
-    const before = new Map<string, Grant>();
-    const texts = new Map<string, string>();
-    for (const [id, { status, upsert }] of state.relationships) {
-      if (status === "active") before.set(id, upsert);
+/**
+ * Counts the people with access, and finds a key of each person whom drafts
+ * take or give something that `check` allows, or change a published text of.
+ */
+function countChanges(
+  index: PersonIndex,
+  drafts: readonly EventDraft[],
+  { now }: GuardOptions,
+) {
+  const before = new Map<string, Grant>(
+    index.active.map(({ upsert }) => [upsert.relationship_id, upsert]),
+  );
+  const after = new Map(before);
+  /** A key of each person whose relationships, or texts, change. */
+  const touched = new Map<string, string>();
+  const texts = new Map<string, string>();
+  const touch = (subject: string) => {
+    const person = index.personOf(subject);
+    if (!touched.has(person)) touched.set(person, subject);
+  };
+  for (const [at, draft] of drafts.entries()) {
+    // A published identifier never contains a line feed.
+    const id = draft.relationship_id ?? `\n${at}`;
+    const replaced = after.get(id);
+    if (replaced !== undefined) touch(replaced.subject);
+    if (draft.event_type === "relationship.revoke") {
+      after.delete(id);
+      continue;
     }
-    const after = new Map(before);
-    /** A key of each person whose relationships change. */
-    const touched = new Map<string, string>();
-    const touch = (subject: string) => {
-      const person = personOf(subject);
-      if (!touched.has(person)) touched.set(person, subject);
-    };
-    for (const [at, draft] of drafts.entries()) {
-      // A published identifier never contains a line feed.
-      const id = draft.relationship_id ?? `\n${at}`;
-      const replaced = after.get(id);
-      if (replaced !== undefined) touch(replaced.subject);
-      if (draft.event_type === "relationship.revoke") after.delete(id);
-      else {
-        touch(draft.subject);
-        const { roles = [], valid_from = null, valid_until = null } = draft;
-        after.set(id, { ...draft, roles, valid_from, valid_until });
-        const known = state.relationships.get(id)?.upsert;
-        if (known !== undefined && changesText(known, draft)) {
-          texts.set(personOf(draft.subject), draft.subject);
-        }
-      }
+    const { roles = [], subject, valid_from = null, valid_until = null } =
+      draft;
+    touch(subject);
+    after.set(id, { ...draft, roles, valid_from, valid_until });
+    const known = index.state.relationships.get(id)?.upsert;
+    if (known !== undefined && changesText(known, draft)) {
+      texts.set(index.personOf(subject), subject);
     }
-    const instant = instantOf(now);
-    const had = effectiveByPerson(before.values(), instant, personOf);
-    const has = effectiveByPerson(after.values(), instant, personOf);
-    const differing = (from: typeof had, to: typeof had, isCovered: Covers) =>
-      [...touched].flatMap(([person, subject]) =>
-        from.get(person)?.some((grant) =>
-            !(to.get(person) ?? []).some((by) => isCovered(by, grant))
-          )
-          ? [subject]
-          : []
-      );
-    this.people = had.size;
-    this.losses = differing(had, has, covers);
-    this.grants = differing(
+  }
+  const instant = instantOf(now);
+  const effective = (grants: ReadonlyMap<string, Grant>) =>
+    Map.groupBy(
+      grants.values().filter((each) => validityAt(each, instant) === "active"),
+      ({ subject }) => index.personOf(subject),
+    );
+  const [had, has] = [effective(before), effective(after)];
+  const differing = (from: typeof had, to: typeof had, isCovered: Covers) =>
+    [...touched].flatMap(([person, subject]) =>
+      from.get(person)?.some((grant) =>
+          !(to.get(person) ?? []).some((by) => isCovered(by, grant))
+        )
+        ? [subject]
+        : []
+    );
+  return {
+    had: had.size,
+    losses: differing(had, has, covers),
+    grants: differing(
       has,
       had,
       (by, grant) => covers(by, grant) && !endsBefore(by, grant),
-    );
-    this.texts = [...texts.values()];
-  }
+    ),
+    texts: [...texts.values()],
+  };
 }
 
 /** Returns whether an update changes what people read. */
@@ -371,17 +278,6 @@ function changesText(
       (before.display?.[name] ?? null) !== (display?.[name] ?? null)
     );
   return shown || !sameJson(before.metadata ?? null, metadata ?? null);
-}
-
-function effectiveByPerson(
-  grants: Iterable<Grant>,
-  now: Instant,
-  personOf: (subject: string) => string,
-): ReadonlyMap<string, readonly Grant[]> {
-  const effective = Iterator.from(grants).filter((grant) =>
-    validityAt(grant, now) === "active"
-  );
-  return Map.groupBy(effective, ({ subject }) => personOf(subject));
 }
 
 /** Returns whether `by` is as good as `grant`. */

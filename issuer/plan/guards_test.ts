@@ -19,7 +19,7 @@ import { type GuardOptions, requireGuards } from "./guards.ts";
 import { planChanges } from "./plan_changes.ts";
 import * as kit from "../../tests/kit/events.ts";
 import { numbered, published } from "../testdata/published.ts";
-import { withPeople } from "./published.ts";
+import { joinPeople } from "./published.ts";
 
 // promise: Access for or from many people, counted by what `check` would
 //   answer, needs a confirmation.
@@ -431,7 +431,7 @@ function guarded(
   drafts: readonly EventDraft[],
   options: Partial<GuardOptions> = {},
 ): void {
-  requireGuards(withPeople(published(events), keys), drafts, {
+  requireGuards(joinPeople(published(events), keys), drafts, {
     now: NOW,
     ...options,
   });

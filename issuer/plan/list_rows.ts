@@ -1,16 +1,16 @@
 /** Assigns the rows of a list to people and keys. @module */
 
-import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { People } from "../people/people.ts";
 import type { PersonKey } from "../people/people_file.ts";
 import type { DesiredRelationship } from "./members.ts";
-import type { PeopleHistory } from "./people_history.ts";
-import { personIn, type PublishedState, rootIn } from "./published.ts";
+import type { PersonIndex } from "./person_index.ts";
+import { collectFault, invalid, type RowFault } from "./plan_faults.ts";
+import { type PublishedState, rootIn } from "./published.ts";
 
 /** A row about one key. */
 export interface KeyRow extends DesiredRelationship {
-  /** The key. */
+  /** The key; with a `relationship_id` of the feed, that relationship's. */
   readonly subject: string;
   /** Whether the row names the person, so that it means exactly this key. */
   readonly ofPerson: boolean;
@@ -26,51 +26,15 @@ export interface WaitingRow {
   readonly row: number | null;
 }
 
-/** Why a row is refused. */
-export interface RowFault {
-  /** Row number as in a spreadsheet; null if the list has no rows. */
-  readonly row: number | null;
-  /** The fault, with its column in the context. */
-  readonly error: SigError;
-}
-
 /** The keys that a list names for people, for the people file. */
 export function keysIn(
-  desired: Iterable<DesiredRelationship>,
+  desired: readonly DesiredRelationship[],
 ): readonly PersonKey[] {
-  return Iterator.from(desired).flatMap(({ name, person, subject }) =>
+  return desired.flatMap(({ name, person, subject }) =>
     subject === undefined || !(person ?? name)
       ? []
       : [{ subject, person, name: name ?? undefined }]
-  ).toArray();
-}
-
-/**
- * Joins the keys of a list and the links of drafts with the people of a state,
- * so that everything judges the same people.
- */
-export function joinPeople(
-  state: PublishedState,
-  keys: Iterable<PersonKey>,
-  links: ReadonlyMap<string, string> = new Map(),
-): PublishedState {
-  const { keys: known } = state.people ?? new People([]);
-  const all = new Map(known);
-  for (const key of keys) {
-    const { name = key.name, username, row } = all.get(key.subject) ?? {};
-    all.set(key.subject, {
-      subject: key.subject,
-      name,
-      username,
-      row,
-      person: key.person ?? all.get(key.subject)?.person,
-    });
-  }
-  const rootOf = (subject: string) => {
-    const link = links.get(subject);
-    return rootIn(state, link ?? subject);
-  };
-  return { ...state, people: new People(all.values(), rootOf) };
+  );
 }
 
 /**
@@ -82,44 +46,41 @@ export function findMovedKeys(
   desired: readonly DesiredRelationship[],
 ): readonly RowFault[] {
   const { keys } = state.people ?? new People([]);
-  /** The row of each key in the list. */
-  const listed = new Map<string, DesiredRelationship>();
+  /** Where a key has which person: in the list, the people file, the feed. */
+  type Place = readonly [person: string | undefined, place: string];
+  const listed = new Map<string, Place>();
   /** The people of the keys with this root, by the people file. */
-  const ofRoot = new Map<string, PersonKey>();
-  for (const key of keys.values()) {
-    const root = rootIn(state, key.subject);
-    if (key.person !== undefined && !ofRoot.has(root)) ofRoot.set(root, key);
+  const ofRoot = new Map<string, Place>();
+  for (const { person, subject } of keys.values()) {
+    const root = rootIn(state, subject);
+    if (person !== undefined && !ofRoot.has(root)) {
+      ofRoot.set(root, [person, "same_person_as in the feed"]);
+    }
   }
-  return desired.flatMap((each) => {
-    const { person, row = null, subject } = each;
+  return desired.flatMap(({ person, row = null, subject }) => {
     if (person === undefined || subject === undefined) return [];
-    const before = listed.get(subject);
-    listed.set(subject, before ?? each);
     const own = keys.get(subject);
-    const linked = own === undefined
-      ? ofRoot.get(rootIn(state, subject))
-      : undefined;
-    const [other, place] = before !== undefined && before.person !== person
-      ? [before.person, describeRow(before.row, "the list")] as const
-      : own?.person !== undefined && own.person !== person
-      ? [own.person, describeRow(own.row, "the people file")] as const
-      : linked?.person !== undefined && linked.person !== person
-      ? [linked.person, "same_person_as in the feed"] as const
-      : [];
+    const places: readonly (Place | undefined)[] = [
+      listed.get(subject),
+      own && [own.person, describeRow(own.row, "the people file")],
+      own ? undefined : ofRoot.get(rootIn(state, subject)),
+    ];
+    if (!listed.has(subject)) {
+      listed.set(subject, [person, describeRow(row, "the list")]);
+    }
+    const [other, place] = places.find((each) =>
+      each?.[0] !== undefined && each[0] !== person
+    ) ?? [];
     if (other === undefined) return [];
-    const why = `the key ${quote(subject)} is of person ${
-      quote(other)
-    } (${place}), not of ${
-      quote(person)
-    }; a list does not move keys between people`;
-    const error = new SigError("invalid_field", {
-      action: "plan",
-      reason: why,
-      context: {
-        column: "subject",
-        hint: "Correct the row, or the people file if it is wrong.",
-      },
-    });
+    const error = invalid(
+      "subject",
+      `the key ${quote(subject)} is of person ${
+        quote(other)
+      } (${place}), not of ${
+        quote(person)
+      }; a list does not move keys between people`,
+      "Correct the row, or the people file if it is wrong.",
+    );
     return [{ row, error }];
   });
 }
@@ -133,113 +94,101 @@ function describeRow(row: number | null | undefined, file: string): string {
  * subject means all keys of the person; a key that was ended (a lost laptop)
  * only if no other one is left.
  *
- * @param state With the people of the list (see {@linkcode joinPeople}).
+ * @param index Of a state with the people of the list.
+ * @param faults Receives the faults of rows.
  */
 export function expandRows(
-  state: PublishedState & { readonly people: People },
+  index: PersonIndex,
   desired: readonly DesiredRelationship[],
-  history: PeopleHistory,
+  faults: RowFault[],
 ): {
   readonly rows: readonly KeyRow[];
   readonly waiting: readonly WaitingRow[];
-  readonly faults: readonly RowFault[];
 } {
-  const { people, relationships } = state;
+  const { people, state: { relationships } } = index;
+  const rows: KeyRow[] = [];
   const waiting: WaitingRow[] = [];
-  const faults: RowFault[] = [];
-  const aboutOf = ({ relationship_id: id = "" }: DesiredRelationship) =>
+  const holderOf = ({ relationship_id: id = "" }: DesiredRelationship) =>
     relationships.get(id)?.upsert.subject;
   /** Keys that the list names or makes active again. */
-  const wanted = new Set(desired.map((row) => row.subject ?? aboutOf(row)));
+  const wanted = new Set(desired.map((row) => row.subject ?? holderOf(row)));
   /** The first key that the list has for a person and type. */
   const named = new Map<string, string>();
-  const groupOf = ({ person, type }: DesiredRelationship) =>
-    `${type} ${people.keyOfPerson(person ?? "")}`;
+  const groupOf = ({ person = "", type }: DesiredRelationship) =>
+    `${type} ${people.keyOfPerson(person)}`;
   for (const row of desired) {
     if (row.person === undefined || row.subject === undefined) continue;
     const group = groupOf(row);
     if (!named.has(group)) named.set(group, row.subject);
   }
-  const rows = desired.flatMap((row): readonly KeyRow[] => {
+  /** Returns the keys of a person, the oldest in the feed first. */
+  const usableKeys = (person: string) => {
+    const all = [
+      ...new Set([...index.keysOf(person), ...people.listed(person)]),
+    ];
+    const left = all.filter((key) => wanted.has(key) || !index.isEndedKey(key));
+    return left.length > 0 ? left : all;
+  };
+  const expand = (row: DesiredRelationship) => {
     const { person, subject } = row;
+    const holder = holderOf(row);
     if (subject !== undefined) {
-      return [{ ...row, subject, ofPerson: person !== undefined }];
+      const ofPerson = person !== undefined;
+      requireHolder(index, { ...row, subject, ofPerson }, holder);
+      const key = holder ??
+        (ofPerson ? subject : activeKey(index, row, subject));
+      return rows.push({ ...row, subject: key, ofPerson });
     }
-    if (person === undefined) return [];
-    const about = aboutOf(row);
+    if (person === undefined) return;
     const key = people.keyOfPerson(person);
-    if (about !== undefined && people.keyOf(about) !== key) {
-      faults.push({ row: row.row ?? null, error: ofOther(row, about) });
-      return [];
+    if (holder !== undefined && people.keyOf(holder) !== key) {
+      throw invalid(
+        "person",
+        `relationship ${quote(row.relationship_id!)} is about ${
+          quote(holder)
+        }, which is not a key of person ${quote(person)}`,
+      );
     }
-    const only = about ?? named.get(groupOf(row));
-    const keys = only === undefined
-      ? usableKeys(
-        key,
-        people,
-        (each) => wanted.has(each) || !history.isEndedKey(each),
-        history,
-      )
-      : [only];
+    const only = holder ?? named.get(groupOf(row));
+    const keys = only === undefined ? usableKeys(key) : [only];
     if (keys.length === 0) {
-      const name = row.name ?? null;
-      waiting.push({ person, name, row: row.row ?? null });
+      waiting.push({ person, name: row.name ?? null, row: row.row ?? null });
     }
-    return keys.map((key) => ({ ...row, subject: key, ofPerson: true }));
-  });
-  return { rows, waiting, faults };
+    for (const key of keys) rows.push({ ...row, subject: key, ofPerson: true });
+  };
+  for (const row of desired) collectFault(faults, row, () => expand(row));
+  return { rows, waiting };
 }
 
-function ofOther(
-  { person = "", relationship_id = "" }: DesiredRelationship,
-  about: string,
-): SigError {
-  return new SigError("invalid_field", {
-    action: "plan",
-    reason: `relationship ${quote(relationship_id)} is about ${
-      quote(about)
-    }, which is not a key of person ${quote(person)}`,
-    context: { column: "person" },
-  });
-}
-
-/** Returns the keys of a person, the oldest in the feed first. */
-function usableKeys(
-  person: string,
-  people: People,
-  isUsable: (key: string) => boolean,
-  history: PeopleHistory,
-): readonly string[] {
-  const all = new Set([...history.keysOf(person), ...people.listed(person)]);
-  const left = [...all].filter(isUsable);
-  return left.length > 0 ? left : [...all];
+/** Refuses a row that gives a relationship another subject. */
+function requireHolder(
+  index: PersonIndex,
+  { ofPerson, relationship_id: id = "", subject }: KeyRow,
+  holder: string | undefined,
+): void {
+  const isSame = holder === undefined ||
+    (ofPerson
+      ? holder === subject
+      : index.personOf(holder) === index.personOf(subject));
+  if (isSame) return;
+  throw invalid(
+    "subject",
+    `relationship ${quote(id)} is about ${
+      quote(holder)
+    }, and keeps its subject`,
+  );
 }
 
 /**
- * Returns the root that a new key of a known person names as `same_person_as`;
- * undefined for the first key of a person.
+ * Returns the key for a new relationship with an id, which the person has now:
+ * the key that the row names may be lost or stolen.
  */
-export class Links {
-  readonly #state: PublishedState;
-  readonly #history: PeopleHistory;
-  /** The roots of people whose first keys are new. */
-  readonly #roots = new Map<string, string>();
-
-  /** Takes a state with the people of the list. */
-  constructor(state: PublishedState, history: PeopleHistory) {
-    this.#state = state;
-    this.#history = history;
-  }
-
-  /** Returns the root for the next relationship of a key. */
-  linkOf(subject: string): string | undefined {
-    if (this.#history.isKnown(subject)) return undefined;
-    const person = personIn(this.#state, subject);
-    const [oldest = this.#roots.get(person)] = this.#history.keysOf(person);
-    if (oldest === undefined || oldest === subject) {
-      this.#roots.set(person, subject);
-      return undefined;
-    }
-    return rootIn(this.#state, oldest);
-  }
+function activeKey(
+  index: PersonIndex,
+  { relationship_id }: DesiredRelationship,
+  subject: string,
+): string {
+  if (relationship_id === undefined || !index.isKnown(subject)) return subject;
+  const keys = index.activeOf(subject).map(({ upsert }) => upsert.subject);
+  return keys.includes(subject) ? subject : keys[0] ?? subject;
 }

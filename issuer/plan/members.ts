@@ -45,15 +45,28 @@ export const PLANNED_MEMBERS: readonly (keyof PlannedMembers)[] = [
   ...Object.keys(NOTHING) as (keyof typeof NOTHING)[],
 ];
 
+/**
+ * A member that differs. `type` means that the relationship is revoked as
+ * superseded and a new one of the other type is created.
+ */
+export type PlannedField = keyof PlannedMembers | "type";
+
+/** Returns whether a change replaces a relationship by another type. */
+export function isMove(
+  { fields }: { readonly fields: readonly PlannedField[] },
+): boolean {
+  return fields.includes("type");
+}
+
 export function publishedMembers(
-  upsert: RelationshipUpsertEvent,
+  { display, metadata, relationship_type, roles, valid_from, valid_until }:
+    RelationshipUpsertEvent,
 ): PlannedMembers {
-  const { display, metadata } = upsert;
   return {
-    relationship_type: upsert.relationship_type,
-    roles: sortedSet(upsert.roles),
-    valid_from: upsert.valid_from,
-    valid_until: upsert.valid_until,
+    relationship_type,
+    roles: sortedSet(roles),
+    valid_from,
+    valid_until,
     title: display?.title ?? null,
     department: display?.department ?? null,
     label: display?.label ?? null,
@@ -64,23 +77,22 @@ export function publishedMembers(
 /** Returns the members that a row requests, based on the published ones. */
 export function desiredMembers(
   desired: DesiredRelationship,
-  before: Omit<PlannedMembers, "relationship_type"> = NOTHING,
+  upsert?: RelationshipUpsertEvent,
 ): PlannedMembers {
+  const { metadata, roles, type: relationship_type } = desired;
+  const before = upsert === undefined
+    ? { relationship_type, ...NOTHING }
+    : publishedMembers(upsert);
   // Null is a requested value as well.
-  const { roles = before.roles, valid_from = before.valid_from } = desired;
-  const { valid_until = before.valid_until, title = before.title } = desired;
-  const { department = before.department, label = before.label } = desired;
-  const { type: relationship_type } = desired;
-  const metadata = withLink(desired.metadata, before.metadata);
+  const requested = Object.entries({ ...desired, relationship_type })
+    .filter(([name, value]) =>
+      Object.hasOwn(before, name) && value !== undefined
+    );
   return {
-    relationship_type,
-    roles: desired.roles === undefined ? roles : sortedSet(roles),
-    valid_from,
-    valid_until,
-    title,
-    department,
-    label,
-    metadata,
+    ...before,
+    ...Object.fromEntries(requested),
+    roles: sortedSet(roles ?? before.roles),
+    metadata: withLink(metadata, before.metadata),
   };
 }
 
@@ -97,42 +109,30 @@ function withLink(
   return { ...wanted, same_person_as: link };
 }
 
-/** Returns the members whose meaning differs, whatever their spelling. */
-export function changedMembers(
-  before: PlannedMembers,
-  after: PlannedMembers,
-): readonly (keyof PlannedMembers)[] {
-  return PLANNED_MEMBERS.filter((name) => !isSame(name, before, after));
-}
-
 /**
- * Returns the fields of a change: differing members of an update, set members
- * of a new relationship, none of a revocation.
+ * Returns the fields of a change: the members whose meaning differs, whatever
+ * their spelling; the set members of a new relationship; none of a revocation.
+ *
+ * @param isMove Whether `type` stands for a new type (default: false).
  */
 export function plannedFields(
   before: PlannedMembers | null,
   after: PlannedMembers | null,
-): readonly (keyof PlannedMembers)[] {
+  isMove = false,
+): readonly PlannedField[] {
   if (after === null) return [];
-  if (before !== null) return changedMembers(before, after);
-  return PLANNED_MEMBERS.filter((name) =>
-    name === "roles" ? after.roles.length > 0 : after[name] !== null
-  );
+  return PLANNED_MEMBERS.filter((name) => {
+    if (before !== null) return !isSame(name, before[name], after[name]);
+    return name === "roles" ? after.roles.length > 0 : after[name] !== null;
+  }).map((name) => isMove && name === "relationship_type" ? "type" : name);
 }
 
-function isSame(
-  name: keyof PlannedMembers,
-  before: PlannedMembers,
-  after: PlannedMembers,
-): boolean {
-  const [a, b] = [before[name], after[name]];
+function isSame(name: PlannedField, a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (name === "valid_from" || name === "valid_until") {
-    const [first, second] = [parseTimestamp(a), parseTimestamp(b)];
-    return first !== undefined && second !== undefined &&
-      compareInstants(first, second) === 0;
-  }
-  return sameJson(a, b);
+  if (name !== "valid_from" && name !== "valid_until") return sameJson(a, b);
+  const [first, second] = [parseTimestamp(a), parseTimestamp(b)];
+  return first !== undefined && second !== undefined &&
+    compareInstants(first, second) === 0;
 }
 
 function sortedSet(roles: readonly string[]): readonly string[] {

@@ -11,11 +11,11 @@ import fc from "fast-check";
 import type { EventDraft } from "../append/draft.ts";
 import type { PersonKey } from "../people/people_file.ts";
 import { requireGuards } from "./guards.ts";
-import { joinPeople, keysIn } from "./list_rows.ts";
+import { keysIn } from "./list_rows.ts";
 import type { DesiredRelationship } from "./members.ts";
 import { planChanges, type PlanOptions } from "./plan_changes.ts";
 import { planDrafts } from "./plan_drafts.ts";
-import { withPeople } from "./published.ts";
+import { joinPeople } from "./published.ts";
 import { day, ISSUER } from "../../tests/kit/events.ts";
 import { published } from "../testdata/published.ts";
 
@@ -158,7 +158,7 @@ Deno.test("no plan without --readmit admits a person who was offboarded or a key
       (past, rows, how: PlanOptions, file) => {
         const feed = eventsOf(historyOf(past), 0);
         const withFile = (events: readonly SigEvent[]) =>
-          withPeople(published(events), file);
+          joinPeople(published(events), file);
         const before = withFile(feed);
         const all = { ...how, now: NOW };
         let plan;

@@ -5,43 +5,28 @@
  * @module
  */
 
-import { instantOf, isSigError, type ReasonCode } from "@sig/core";
+import { instantOf, type ReasonCode } from "@sig/core";
 import { validityAt } from "@sig/core/internal";
-import { People } from "../people/people.ts";
 import {
   expandRows,
   findMovedKeys,
-  joinPeople,
-  type KeyRow,
   keysIn,
   type WaitingRow,
 } from "./list_rows.ts";
 import type { DesiredRelationship } from "./members.ts";
-import { PeopleHistory } from "./people_history.ts";
-import { throwFaults } from "./plan_faults.ts";
+import { PersonIndex } from "./person_index.ts";
+import { collectFault, throwFaults } from "./plan_faults.ts";
 import {
   ChangeBuilder,
   type PlannedChange,
-  replacedKey,
   revocationOf,
 } from "./planned_change.ts";
 import {
-  keyOf,
-  personIn,
+  joinPeople,
   type PublishedRelationship,
   type PublishedState,
 } from "./published.ts";
-import {
-  ActiveRelationships,
-  addOnce,
-  findMoved,
-  findPublished,
-  isInScope,
-  otherKeysOf,
-  requireInScope,
-  requireOnlyOne,
-  type Resolved,
-} from "./resolve_rows.ts";
+import { type Resolved, ResolvedRows } from "./resolve_rows.ts";
 
 /** The changes to a feed that make it agree with a list. */
 export interface Plan {
@@ -144,176 +129,72 @@ export function planChanges(
   desired: Iterable<DesiredRelationship>,
   options: PlanOptions = {},
 ): Plan {
-  const { types, prune = false, now } = options;
+  const { now, prune = false, retroactive = false, types } = options;
   const list = [...desired];
   const faults = [...findMovedKeys(state, list)];
-  const joined = withPersons(joinPeople(state, keysIn(list)));
-  const active = new ActiveRelationships(joined);
-  const history = new PeopleHistory(joined, now);
-  const build = new ChangeBuilder(joined, history, options);
-  const { faults: ofPersons, rows: expanded, waiting } = expandRows(
-    joined,
-    list,
-    history,
-  );
-  faults.push(...ofPersons);
-  const rows = expanded.map((row) => active.withActiveKey(row, history));
-  /** Rows by relationship, or by subject and type for a new relationship. */
-  const resolved = new Map<string, Resolved>();
-  /** Collects faults, so that all rows are checked before any is refused. */
-  const collectFault = (
-    { row = null }: DesiredRelationship,
-    work: () => void,
-  ) => {
-    try {
-      work();
-    } catch (error) {
-      if (!isSigError(error)) throw error;
-      faults.push({ row, error });
-    }
-  };
-  const named = new Map(
-    rows.flatMap((row) => {
-      const { relationship_id: id } = row;
-      if (id === undefined) return [];
-      const { subject } = state.relationships.get(id)?.upsert ?? row;
-      return [[id, { ...row, subject }]];
-    }),
-  );
-  const ownRows = new Set(
-    rows.flatMap(({ ofPerson, subject, type }) =>
-      ofPerson ? [keyOf(subject, type)] : []
-    ),
-  );
-  for (const row of rows) {
-    collectFault(row, () => {
-      requireInScope(row, types);
-      const found = findPublished(joined, active, history, row, {
-        named,
-        ownRows,
-      });
-      const { published } = found;
-      if (published?.status === "active") {
-        requireInScope(row, types, published.upsert.relationship_type);
-      }
-      // A row with an id is about the key of the relationship.
-      const subject = row.relationship_id === undefined
-        ? row.subject
-        : published?.upsert.subject ?? row.subject;
-      addOnce(resolved, { desired: { ...row, subject }, ...found });
-    });
-  }
+  const index = new PersonIndex(joinPeople(state, keysIn(list)), now);
+  const { rows, waiting } = expandRows(index, list, faults);
+  const resolved = new ResolvedRows(index, rows, types, faults);
+  const build = new ChangeBuilder(index, retroactive);
   const changes: PlannedChange[] = [];
   const expired: ExpiredRelationship[] = [];
   let unchanged = 0;
-  const groups = Map.groupBy(
-    resolved.values(),
-    ({ desired: { subject, type } }) => active.keyOf(subject, type),
-  );
-  const listed = keysOfPeople(rows, joined);
-  const moved = findMoved([...resolved.values()], active, types, listed);
-  const managed = new Map(
-    resolved.values().filter(({ published }) => published)
-      .map((each) => [each.published!, each]),
-  );
-  for (const row of resolved.values()) {
-    collectFault(row.desired, () => {
-      const { subject, type } = row.desired;
-      const group = groups.get(active.keyOf(subject, type)) ?? [row];
-      requireOnlyOne(row, group);
-      const all = moved.get(row) ??
-        [...active.forKeys(row, history), ...otherKeysOf(row, managed)];
-      for (const each of all) {
+  for (const row of resolved.all) {
+    collectFault(faults, row.desired, () => {
+      for (const each of resolved.changedBy(row)) {
         const change = build.changeOf(each);
-        if (each.published !== undefined) managed.set(each.published, each);
-        if (change === undefined) {
+        if (change !== undefined) changes.push(change);
+        else {
           unchanged++;
           expired.push(...expiredOf(each, now));
-        } else changes.push(change);
-      }
-      if (group[0] !== row) return;
-      for (const each of active.of(subject, type)) {
-        const keys = listed.get(personIn(joined, subject));
-        const isListed = keys?.has(each.upsert.subject) ?? true;
-        if (managed.has(each) || isListed) continue;
-        managed.set(each, row);
-        changes.push(replacedKey(each, row.desired));
+        }
       }
     });
   }
   throwFaults(faults);
-  const rest = active.all.filter((each) => !managed.has(each));
-  const ending = prune
-    ? rest.filter(({ upsert }) => isInScope(upsert.relationship_type, types))
-    : [];
-  const people = new Set(
-    list.map(({ person, subject }) =>
-      person === undefined
-        ? personIn(joined, subject ?? "")
-        : joined.people.keyOfPerson(person)
-    ),
+  const rest = index.active.filter((each) => !resolved.isManaged(each));
+  const inScope = rest.filter(({ upsert }) =>
+    resolved.isInScope(upsert.relationship_type)
   );
+  const ending = prune ? inScope.toSorted(byIdentifier) : [];
   return {
     issuer: state.issuer,
     based_on: {
       last_sequence: state.last_sequence,
       feed_sha256: state.feed_sha256,
     },
-    changes: [...changes, ...ending.sort(byIdentifier).map(revocationOf)],
+    changes: [...changes, ...ending.map(revocationOf)],
     unchanged,
     unmanaged: rest.length - ending.length,
     ...(expired.length === 0 ? {} : { expired }),
     waiting,
-    unlisted: prune ? [] : findUnlisted(joined, rest, people, options),
+    unlisted: prune ? [] : findUnlisted(index, inScope, list),
   };
-}
-
-function withPersons(
-  state: PublishedState,
-): PublishedState & { readonly people: People } {
-  return { ...state, people: state.people ?? new People([], state.personOf) };
-}
-
-/**
- * Returns the keys that a list has for each person whose keys it names: other
- * keys of the person end.
- */
-function keysOfPeople(
-  rows: readonly KeyRow[],
-  state: PublishedState,
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const keys = new Map<string, Set<string>>();
-  for (const { ofPerson, subject } of rows) {
-    if (!ofPerson) continue;
-    const person = personIn(state, subject);
-    keys.set(person, (keys.get(person) ?? new Set()).add(subject));
-  }
-  return keys;
 }
 
 /** Returns the people with access of these relationships who are not listed. */
 function findUnlisted(
-  state: PublishedState & { readonly people: People },
+  index: PersonIndex,
   rest: readonly PublishedRelationship[],
-  listed: ReadonlySet<string>,
-  { now, types }: PlanOptions,
+  list: readonly DesiredRelationship[],
 ): readonly UnlistedPerson[] {
-  const instant = now && instantOf(now);
-  const found = rest.filter(({ upsert }) =>
-    isInScope(upsert.relationship_type, types) &&
-    !listed.has(personIn(state, upsert.subject)) &&
-    (!instant || validityAt(upsert, instant) === "active")
+  const { people } = index;
+  const listed = new Set(
+    list.map(({ person, subject = "" }) =>
+      person === undefined ? people.keyOf(subject) : people.keyOfPerson(person)
+    ),
   );
   const byPerson = Map.groupBy(
-    found,
-    ({ upsert }) => personIn(state, upsert.subject),
+    rest.filter(({ upsert }) => index.isEffective(upsert)),
+    ({ upsert }) => people.keyOf(upsert.subject),
   );
-  return Array.from(byPerson.values(), (all) => {
-    const { subject } = all[0]!.upsert;
-    const { name, person } = state.people.named(subject);
-    const roles = new Set(all.flatMap(({ upsert }) => upsert.roles));
-    return { person, name, subject, roles: [...roles].sort() };
-  });
+  return [...byPerson].filter(([person]) => !listed.has(person))
+    .map(([, all]) => {
+      const { subject } = all[0]!.upsert;
+      const { name, person } = people.named(subject);
+      const roles = new Set(all.flatMap(({ upsert }) => upsert.roles));
+      return { person, name, subject, roles: [...roles].sort() };
+    });
 }
 
 function expiredOf(

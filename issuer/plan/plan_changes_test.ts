@@ -4,7 +4,7 @@ import type { DesiredRelationship } from "./members.ts";
 import { planChanges as plan, type PlanOptions } from "./plan_changes.ts";
 import type { RowIssue } from "./plan_faults.ts";
 import { planDrafts } from "./plan_drafts.ts";
-import { type PublishedState, withPeople } from "./published.ts";
+import { joinPeople, type PublishedState } from "./published.ts";
 import { readPlan } from "./read_plan.ts";
 import * as kit from "../../tests/kit/events.ts";
 import { ALICE } from "../../tests/kit/events.ts";
@@ -501,12 +501,12 @@ Deno.test("refuses keys of another person, with both rows, and keys that differ"
         'row 3: the key "did:web:alice.example" is of person "1" (row 2 of the list), not of "2"; a list does not move keys between people',
       ],
       [
-        withPeople(published(), file),
+        joinPeople(published(), file),
         [key("2", ALICE, { row: 2 })],
         'row 2: the key "did:web:alice.example" is of person "1" (row 9 of the people file), not of "2"; a list does not move keys between people',
       ],
       [
-        withPeople(linked, file),
+        joinPeople(linked, file),
         [key("2", PHONE, { row: 2 })],
         'row 2: the key "did:key:phone" is of person "1" (same_person_as in the feed), not of "2"; a list does not move keys between people',
       ],
@@ -519,7 +519,7 @@ Deno.test("refuses keys of another person, with both rows, and keys that differ"
         "row 3: it is about another key of the same person as row 2, and says otherwise (roles)",
       ],
       [
-        withPeople(published(upsert("r-1")), [{ subject: BOB, person: "2" }]),
+        joinPeople(published(upsert("r-1")), [{ subject: BOB, person: "2" }]),
         [{ ...row, person: "2", relationship_id: "r-1", row: 2 }],
         'row 2: relationship "r-1" is about "did:web:alice.example", which is not a key of person "2"',
       ],
@@ -528,7 +528,7 @@ Deno.test("refuses keys of another person, with both rows, and keys that differ"
 });
 
 Deno.test("a person without a key waits, and a person who is not in the list is named", () => {
-  const state = withPeople(
+  const state = joinPeople(
     published(upsert("r-1"), upsert("r-2", { subject: BOB })),
     [
       { subject: BOB, person: "2", name: "Bob" },

@@ -9,13 +9,14 @@ import {
 import { quote } from "@sig/core/internal";
 import type { EventDraft, UpsertDraft } from "../append/draft.ts";
 import {
-  changedMembers,
   desiredMembers,
   type DesiredRelationship,
+  isMove,
+  plannedFields,
   type PlannedMembers,
   publishedMembers,
 } from "./members.ts";
-import { isMove, type PlannedChange } from "./planned_change.ts";
+import type { PlannedChange } from "./planned_change.ts";
 import type { Plan } from "./plan_changes.ts";
 import type { PublishedState } from "./published.ts";
 
@@ -95,18 +96,13 @@ function displayOf(
   return kept.length === 0 ? null : Object.fromEntries(kept);
 }
 
-/** An event to append, and what it changes. */
-export interface RelationshipChange {
-  /** The changed fields; empty if the relationship already agrees. */
-  readonly change: PlannedChange;
-  /** The event that makes the change. */
-  readonly draft: UpsertDraft;
-}
-
 /**
  * Changes the members that `wanted` names of a published relationship. An
  * upsert replaces a relationship, so the draft repeats all the others, also
  * those that no list shows: visibility, reason, other members of `display`.
+ *
+ * @returns the event to append, and what it changes; no fields if the
+ * relationship already agrees.
  *
  * @example
  * ```ts
@@ -136,11 +132,11 @@ export interface RelationshipChange {
 export function changeRelationship(
   upsert: RelationshipUpsertEvent,
   wanted: Omit<DesiredRelationship, "subject" | "type" | "relationship_id">,
-): RelationshipChange {
+): { readonly change: PlannedChange; readonly draft: UpsertDraft } {
   const { relationship_id, relationship_type: type, subject } = upsert;
   const before = publishedMembers(upsert);
-  const after = desiredMembers({ ...wanted, subject, type }, before);
-  const fields = changedMembers(before, after);
+  const after = desiredMembers({ ...wanted, subject, type }, upsert);
+  const fields = plannedFields(before, after);
   return {
     change: {
       action: "update",

@@ -1,31 +1,38 @@
 /** Faults of lists: all are found before any is reported. @module */
 
-import { type Issue, SigError } from "@sig/core";
+import { isSigError, type Issue, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { MAX_FAULTS } from "../people/csv.ts";
-import type { RowFault } from "./list_rows.ts";
 import type { PublishedRelationship } from "./published.ts";
 
-export function invalid(column: string, why: string): SigError {
+/** Why a row is refused. */
+export interface RowFault {
+  /** Row number as in a spreadsheet; null if the list has no rows. */
+  readonly row: number | null;
+  /** The fault, with its column in the context. */
+  readonly error: SigError;
+}
+
+export function invalid(column: string, why: string, hint?: string): SigError {
   return new SigError("invalid_field", {
     action: "plan",
     reason: why,
-    context: { column },
+    context: { column, ...(hint !== undefined && { hint }) },
   });
 }
 
 export function ambiguous(
   why: string,
   hint: string,
-  ids?: string[],
+  ids: readonly string[] = [],
   action = "plan",
 ): SigError {
   return new SigError("ambiguous_relationship", {
-    action: action,
+    action,
     reason: why,
     context: {
       column: "relationship_id",
-      ...(ids && { relationship_ids: ids.slice(0, 20) }),
+      ...(ids.length > 0 && { relationship_ids: ids.slice(0, 20) }),
       hint,
     },
   });
@@ -56,16 +63,28 @@ export interface RowIssue extends Issue {
   readonly column: string;
 }
 
+/** Runs the work for a row; an error of it is a fault of the row. */
+export function collectFault(
+  faults: RowFault[],
+  { row = null }: { readonly row?: number | null | undefined },
+  work: () => void,
+): void {
+  try {
+    work();
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    faults.push({ row, error });
+  }
+}
+
 export function throwFaults(unsorted: readonly RowFault[]): void {
   const faults = unsorted.toSorted((a, b) => (a.row ?? 0) - (b.row ?? 0));
   const [first] = faults;
   if (first === undefined) return;
-  const { row } = first;
-  const { code, reason: why, context } = first.error;
-  const reason = row === null ? why : `row ${row}: ${why}`;
+  const { error: { code, context, reason }, row } = first;
   throw new SigError(code, {
     action: "plan",
-    reason,
+    reason: row === null ? reason : `row ${row}: ${reason}`,
     context: {
       ...context,
       ...(row !== null && { row }),

@@ -2,41 +2,16 @@
 
 import { compareInstants, parseTimestamp } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { type KeyRow, Links } from "./list_rows.ts";
 import {
+  type PlannedField,
   plannedFields,
   type PlannedMembers,
   publishedMembers,
 } from "./members.ts";
-import type { Gap, PeopleHistory, StartOptions } from "./people_history.ts";
+import type { Gap, PersonIndex } from "./person_index.ts";
 import { invalid } from "./plan_faults.ts";
-import type {
-  EndedRelationship,
-  PublishedRelationship,
-  PublishedState,
-} from "./published.ts";
+import type { EndedRelationship, PublishedRelationship } from "./published.ts";
 import { membersOf, type Resolved } from "./resolve_rows.ts";
-
-/**
- * A member that differs. `type` means that the relationship is revoked as
- * superseded and a new one of the other type is created.
- */
-export type PlannedField = keyof PlannedMembers | "type";
-
-/** Returns whether a change replaces a relationship by another type. */
-export function isMove({ fields }: Pick<PlannedChange, "fields">): boolean {
-  return fields.includes("type");
-}
-
-/** Returns the fields of a change that {@linkcode isMove}. */
-export function movedFields(
-  before: PlannedMembers,
-  after: PlannedMembers,
-): readonly PlannedField[] {
-  return plannedFields(before, after).map((name) =>
-    name === "relationship_type" ? "type" : name
-  );
-}
 
 /** One change of a plan. */
 export interface PlannedChange {
@@ -72,61 +47,59 @@ export interface PlannedChange {
 
 /** Makes the changes of rows. */
 export class ChangeBuilder {
-  readonly #state: PublishedState;
-  readonly #history: PeopleHistory;
-  readonly #links: Links;
-  readonly #options: StartOptions;
+  readonly #index: PersonIndex;
+  readonly #retroactive: boolean;
+  /** The roots of people whose first keys are new. */
+  readonly #roots = new Map<string, string>();
 
-  constructor(
-    state: PublishedState,
-    history: PeopleHistory,
-    options: StartOptions,
-  ) {
-    this.#state = state;
-    this.#history = history;
-    this.#links = new Links(state, history);
-    this.#options = options;
+  constructor(index: PersonIndex, retroactive: boolean) {
+    this.#index = index;
+    this.#retroactive = retroactive;
   }
 
   /** Returns the change of a row, or undefined if the feed already agrees. */
-  changeOf(
-    { desired, isMove, isReplaced, published }: Resolved,
-  ): PlannedChange | undefined {
-    if (isReplaced) return replacedKey(published!, desired);
+  changeOf(resolved: Resolved): PlannedChange | undefined {
+    const { as, desired, published } = resolved;
+    const { row = null } = desired;
+    if (as === "replaced" && published !== undefined) {
+      const reason_code = "superseded";
+      return { ...revocationOf(published), row, reason_code };
+    }
+    const { relationship_id = desired.relationship_id ?? null, subject } =
+      published?.upsert ?? desired;
     const before = published === undefined
       ? null
       : publishedMembers(published.upsert);
     const isActive = published?.status === "active";
-    const subject = published?.upsert.subject ?? desired.subject;
-    const wanted = this.#linked(membersOf({ desired, published }), subject);
+    const wanted = this.#linked(membersOf(resolved), subject);
     requireValidity(wanted);
-    const relationship_id = published?.upsert.relationship_id ??
-      desired.relationship_id ?? null;
-    const change = {
-      action: before === null ? "create" : isActive ? "update" : "reactivate",
-      relationship_id,
-      subject,
-      before,
-      after: wanted,
-      fields: [],
-      row: desired.row ?? null,
-    } as const;
-    const moved = isMove ? undefined : published;
-    const begun = withStart(change, moved, this.#history, this.#options);
-    const { after } = begun;
-    if (after.valid_from !== wanted.valid_from) requireValidity(after);
-    const fields = isMove && before !== null
-      ? movedFields(before, after)
-      : plannedFields(before, after);
-    if (isActive && fields.length === 0) return undefined;
-    return withReadmission({ ...begun, fields }, this.#history);
+    // A change of type begins a new relationship.
+    const begun = as === "move" ? undefined : published;
+    const change = begin(
+      {
+        action: before === null ? "create" : isActive ? "update" : "reactivate",
+        relationship_id,
+        subject,
+        before,
+        after: wanted,
+        fields: [],
+        row,
+      },
+      begun,
+      this.#index,
+      this.#retroactive,
+    );
+    const { after } = change;
+    requireValidity(after);
+    const fields = plannedFields(before, after, as === "move");
+    return isActive && fields.length === 0 ? undefined : { ...change, fields };
   }
 
   /** Links a key that is new in the feed to its person. */
   #linked(members: PlannedMembers, subject: string): PlannedMembers {
-    const root = this.#links.linkOf(subject);
+    const root = this.#rootFor(subject);
     if (root === undefined) return members;
-    if (this.#state.canLink?.(subject, root) === false) {
+    if (this.#index.state.canLink?.(subject, root) === false) {
       throw invalid(
         "subject",
         `the key ${quote(subject)} can't be linked to ${
@@ -137,55 +110,50 @@ export class ChangeBuilder {
     const metadata = { ...members.metadata, same_person_as: root };
     return { ...members, metadata };
   }
+
+  /**
+   * Returns the root that a new key of a known person names; undefined for the
+   * first key of a person.
+   */
+  #rootFor(subject: string): string | undefined {
+    if (this.#index.isKnown(subject)) return undefined;
+    const person = this.#index.personOf(subject);
+    const [oldest = this.#roots.get(person)] = this.#index.keysOf(person);
+    if (oldest !== undefined && oldest !== subject) {
+      return this.#index.people.rootOf(oldest);
+    }
+    this.#roots.set(person, subject);
+    return undefined;
+  }
 }
 
 /** A change that makes a relationship active or keeps it active. */
 type Admitting = PlannedChange & { readonly after: PlannedMembers };
 
-/** Replaces the start of a change, if it begins when it is appended. */
-export function withStart(
+/**
+ * Replaces the start of a change, if it begins when it is appended, and adds the
+ * earlier revocation that it undoes.
+ *
+ * @param published The relationship that continues.
+ */
+export function begin(
   change: Admitting,
   published: PublishedRelationship | undefined,
-  history: PeopleHistory,
-  options: StartOptions,
+  index: PersonIndex,
+  retroactive: boolean,
 ): Admitting {
-  const { after, subject } = change;
-  const type = after.relationship_type;
-  // A change of type begins a new relationship.
-  const relationship_id = published?.upsert.relationship_id;
-  const start = history.startOf(
-    { subject, type, relationship_id },
-    after.valid_from,
-    published,
-    { ...options, isLinked: after.metadata?.same_person_as !== undefined },
-  );
-  const { gap, replaces, valid_from } = start;
+  const { after, relationship_id, subject } = change;
+  const { gap, replaces, valid_from } = index
+    .startOf(subject, after, published, retroactive);
+  const readmits = index
+    .readmission(subject, after.relationship_type, relationship_id);
   return {
     ...change,
     after: { ...after, valid_from },
     ...(replaces === undefined ? {} : { listed_from: replaces }),
     ...(gap === undefined ? {} : { fills_gap: gap }),
+    ...(readmits === undefined ? {} : { readmits }),
   };
-}
-
-/** Adds the earlier revocation to a change that re-admits a person. */
-export function withReadmission(
-  change: PlannedChange,
-  history: PeopleHistory,
-): PlannedChange {
-  const { after, relationship_id, subject } = change;
-  if (after === null) return change;
-  const type = after.relationship_type;
-  const readmits = history.readmission({ subject, type, relationship_id });
-  return readmits === undefined ? change : { ...change, readmits };
-}
-
-/** Returns the change that ends a key which the list does not have. */
-export function replacedKey(
-  published: PublishedRelationship,
-  { row = null }: KeyRow,
-): PlannedChange {
-  return { ...revocationOf(published), row, reason_code: "superseded" };
 }
 
 function requireValidity({ valid_from, valid_until }: PlannedMembers): void {

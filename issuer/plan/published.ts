@@ -93,17 +93,33 @@ export interface PublishedState {
   readonly history?: PublishedHistory;
 }
 
-/** Returns the state together with the keys of a people file. */
-export function withPeople(
+/**
+ * Joins keys of a people file or of a list, and the links of drafts, with the
+ * people of a state, so that everything judges the same people. A name that is
+ * known already stays.
+ *
+ * @param links The root that each linked key names (default: none).
+ */
+export function joinPeople(
   state: PublishedState,
   keys: Iterable<PersonKey>,
-): PublishedState {
-  return { ...state, people: new People(keys, state.personOf) };
-}
-
-/** Returns a text that is equal for all keys of a person. */
-export function personIn(state: PublishedState, subject: string): string {
-  return state.people?.keyOf(subject) ?? rootIn(state, subject);
+  links: ReadonlyMap<string, string> = new Map(),
+): PublishedState & { readonly people: People } {
+  const all = new Map(state.people?.keys);
+  for (const key of keys) {
+    const known = all.get(key.subject);
+    all.set(key.subject, {
+      ...key,
+      ...known,
+      person: key.person ?? known?.person,
+      name: known?.name ?? key.name,
+    });
+  }
+  const people = new People(
+    all.values(),
+    (subject) => rootIn(state, links.get(subject) ?? subject),
+  );
+  return { ...state, people };
 }
 
 /** Returns the root of a key in the feed, or the key itself. */
@@ -112,22 +128,6 @@ export function rootIn(
   subject: string,
 ): string {
   return personOf(subject);
-}
-
-/**
- * Returns the active relationships of a person, of that type (default: all
- * types), in the order of the feed.
- */
-export function activeOfPerson(
-  state: PublishedState,
-  subject: string,
-  type?: string,
-): readonly PublishedRelationship[] {
-  const person = personIn(state, subject);
-  return [...state.relationships.values()].filter(({ status, upsert }) =>
-    status === "active" && personIn(state, upsert.subject) === person &&
-    (type ?? upsert.relationship_type) === upsert.relationship_type
-  );
 }
 
 /**

@@ -1,23 +1,17 @@
 /** Reads a saved plan, and compares it with the feed. @module */
 
-import { REASON_CODES, type ReasonCode, SigError } from "@sig/core";
+import { REASON_CODES, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import {
   isMove,
-  movedFields,
-  type PlannedChange,
-  withReadmission,
-  withStart,
-} from "./planned_change.ts";
-import type { Plan, UnlistedPerson } from "./plan_changes.ts";
-import {
-  changedMembers,
   PLANNED_MEMBERS,
   plannedFields,
   type PlannedMembers,
   publishedMembers,
 } from "./members.ts";
-import { PeopleHistory } from "./people_history.ts";
+import { PersonIndex } from "./person_index.ts";
+import type { Plan, UnlistedPerson } from "./plan_changes.ts";
+import { begin, type PlannedChange } from "./planned_change.ts";
 import type { PublishedRelationship, PublishedState } from "./published.ts";
 
 const ACTIONS = ["create", "update", "reactivate", "revoke"];
@@ -38,46 +32,44 @@ export function readPlan(
   now?: Date,
 ): Plan {
   const plan = requirePlan(value);
-  const history = new PeopleHistory(state, now);
-  if (plan.issuer !== state.issuer) {
+  const index = new PersonIndex(state, now);
+  const { issuer, last_sequence, feed_sha256 } = state;
+  if (plan.issuer !== issuer) {
     throw new SigError("issuer_mismatch", {
       action: "apply plan",
       reason: "it was made for another issuer",
-      context: { expected: state.issuer },
+      context: { expected: issuer },
     });
   }
-  const { last_sequence, feed_sha256 } = state;
-  if (plan.changes.every((change) => isDone(change, state, history))) {
+  if (plan.changes.every((change) => isDone(change, index))) {
     const based_on = { last_sequence, feed_sha256 };
     const nothing = { changes: [], unchanged: 0, unmanaged: 0, unlisted: [] };
     return { ...plan, based_on, ...nothing };
   }
+  const { based_on, changes } = plan;
   if (
-    plan.based_on.last_sequence !== last_sequence ||
-    plan.based_on.feed_sha256 !== feed_sha256
+    based_on.last_sequence !== last_sequence ||
+    based_on.feed_sha256 !== feed_sha256
   ) {
     throw outdated(
-      `the feed ends at sequence ${last_sequence}, the plan was made at ${plan.based_on.last_sequence}`,
+      `the feed ends at sequence ${last_sequence}, the plan was made at ${based_on.last_sequence}`,
     );
   }
-  for (const change of plan.changes) {
-    if (isAsPlanned(change, state)) continue;
+  if (!changes.every((change) => isAsPlanned(change, state))) {
     throw outdated(
       "it says something else of a relationship than the feed does",
     );
   }
-  const changes = plan.changes.map((each) => {
-    const { action, after, fills_gap, relationship_id } = each;
-    if (after === null) return each;
-    const published = action === "update" && !isMove(each)
+  const begun = changes.map(({ fills_gap, ...change }) => {
+    const { action, after, relationship_id } = change;
+    if (after === null) return change;
+    const published = action === "update" && !isMove(change)
       ? state.relationships.get(relationship_id ?? "")
       : undefined;
-    const retroactive = fills_gap !== undefined;
-    const { fills_gap: _, ...change } = { ...each, after };
-    const begun = withStart(change, published, history, { now, retroactive });
-    return withReadmission(begun, history);
+    const isRetroactive = fills_gap !== undefined;
+    return begin({ ...change, after }, published, index, isRetroactive);
   });
-  return { ...plan, changes };
+  return { ...plan, changes: begun };
 }
 
 function outdated(why: string): SigError {
@@ -111,36 +103,24 @@ function recomputedPlan(plan: Plan): Plan {
   return {
     issuer: plan.issuer,
     based_on: plan.based_on,
-    changes: plan.changes.map((
-      {
+    changes: plan.changes.map((each) => {
+      const { action, relationship_id, subject, before, after, row } = each;
+      const { fields = [], fills_gap, reason_code } = each;
+      return {
         action,
         relationship_id,
         subject,
         before,
         after,
-        fields = [],
-        row,
-        reason_code,
-        fills_gap,
-      },
-    ) => ({
-      action,
-      relationship_id,
-      subject,
-      before,
-      after,
-      fields: before !== null && after !== null && isMove({ fields })
-        ? movedFields(before, after)
-        : plannedFields(before, after),
-      row: typeof row === "number" ? row : null,
-      ...(reason_code === "superseded" ? { reason_code } : {}),
-      ...(isObject(fills_gap) ? { fills_gap } : {}),
-    })),
+        fields: plannedFields(before, after, isMove({ fields })),
+        row: typeof row === "number" ? row : null,
+        ...(reason_code === "superseded" ? { reason_code } : {}),
+        ...(isObject(fills_gap) ? { fills_gap } : {}),
+      };
+    }),
     unchanged: count(plan.unchanged),
     unmanaged: count(plan.unmanaged),
-    ...(isReasonCode(plan.reason_code)
-      ? { reason_code: plan.reason_code }
-      : {}),
+    reason_code: REASON_CODES.find((each) => each === plan.reason_code),
     waiting: [],
     unlisted: (Array.isArray(plan.unlisted) ? plan.unlisted : [])
       .filter(isUnlisted),
@@ -153,10 +133,6 @@ function isUnlisted(value: unknown): value is UnlistedPerson {
     [value.person, value.name].every((each) =>
       each === null || typeof each === "string"
     );
-}
-
-function isReasonCode(value: unknown): value is ReasonCode {
-  return REASON_CODES.some((each) => each === value);
 }
 
 function isChange(value: unknown): boolean {
@@ -179,22 +155,21 @@ function areMembers(value: unknown): boolean {
     PLANNED_MEMBERS.every((name) => Object.hasOwn(value, name));
 }
 
-function isDone(
-  change: PlannedChange,
-  { relationships }: PublishedState,
-  history: PeopleHistory,
-): boolean {
+function isDone(change: PlannedChange, index: PersonIndex): boolean {
   const { action, relationship_id: id, subject, after } = change;
+  const { relationships } = index.state;
   const isEnded = id !== null && relationships.get(id)?.status === "revoked";
-  if (action === "revoke") return isEnded;
+  if (after === null || action === "revoke") return isEnded;
   if (isMove(change) && !isEnded) return false;
   const candidates = id === null || isMove(change)
-    ? [...relationships.values()]
-    : [relationships.get(id)];
+    ? relationships.values()
+    : [relationships.get(id)].values();
   return candidates.some((each) =>
     each?.status === "active" && each.upsert.subject === subject &&
-    after !== null &&
-    saysSame(each, withStart({ ...change, after }, each, history, {}).after)
+    saysSame(each, {
+      ...after,
+      valid_from: index.startOf(subject, after, each).valid_from,
+    })
   );
 }
 
@@ -212,9 +187,9 @@ function isAsPlanned(
 
 function saysSame(
   { upsert }: PublishedRelationship,
-  members: PlannedMembers | null,
+  members: PlannedMembers,
 ): boolean {
-  if (members === null) return false;
-  const wanted = { ...members, roles: [...new Set(members.roles)].sort() };
-  return changedMembers(publishedMembers(upsert), wanted).length === 0;
+  const roles = [...new Set(members.roles)].sort();
+  const wanted = { ...members, roles };
+  return plannedFields(publishedMembers(upsert), wanted).length === 0;
 }

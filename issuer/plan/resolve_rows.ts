@@ -4,212 +4,310 @@ import { quote } from "@sig/core/internal";
 import { sameJson } from "../append/draft.ts";
 import type { KeyRow } from "./list_rows.ts";
 import {
-  changedMembers,
   desiredMembers,
+  plannedFields,
   type PlannedMembers,
-  publishedMembers,
 } from "./members.ts";
-import type { PeopleHistory } from "./people_history.ts";
-import { ambiguous, invalid, severalOfOtherKey } from "./plan_faults.ts";
+import type { PersonIndex } from "./person_index.ts";
 import {
-  keyOf,
-  personIn,
-  type PublishedRelationship,
-  type PublishedState,
-} from "./published.ts";
+  ambiguous,
+  collectFault,
+  invalid,
+  type RowFault,
+  severalOfOtherKey,
+} from "./plan_faults.ts";
+import { keyOf, type PublishedRelationship } from "./published.ts";
 
+/** A row, and a relationship that it is about. */
 export interface Resolved {
   readonly desired: KeyRow;
   /** Undefined for a relationship that does not exist yet. */
   readonly published: PublishedRelationship | undefined;
-  /** Those of the person's other keys, which change together with it. */
+  /**
+   * Those of the person's other keys, which change together with it; absent if
+   * the row does not name the relationship, but another one of the person.
+   */
   readonly others?: readonly PublishedRelationship[];
-  /** Whether the published one has another type and will be revoked. */
-  readonly isMove?: boolean;
-  /** Whether the published one is of a key that other keys replace. */
-  readonly isReplaced?: boolean;
+  /**
+   * `move`: the published one has another type and is replaced. `replaced`: it
+   * is of a key that other keys replace.
+   */
+  readonly as?: "move" | "replaced";
 }
 
-/** The active relationships, indexed by person and by type. */
-export class ActiveRelationships {
-  readonly all: readonly PublishedRelationship[];
-  readonly byPerson: ReadonlyMap<string, readonly PublishedRelationship[]>;
-  readonly #state: PublishedState;
-  readonly #byKey: ReadonlyMap<string, readonly PublishedRelationship[]>;
+/** The rows of a list, with what each means in the feed. */
+export class ResolvedRows {
+  readonly #index: PersonIndex;
+  readonly #types: readonly string[] | undefined;
+  /** The rows by person. */
+  readonly #rows: ReadonlyMap<string, readonly KeyRow[]>;
+  /** By relationship, or by subject and type for a new relationship. */
+  readonly #resolved = new Map<string, Resolved>();
+  readonly #byPerson: ReadonlyMap<string, readonly Resolved[]>;
+  readonly #managed: Map<PublishedRelationship, Resolved>;
 
-  constructor(state: PublishedState) {
-    this.#state = state;
-    this.all = [...state.relationships.values()].filter(({ status }) =>
-      status === "active"
-    );
-    this.byPerson = Map.groupBy(
+  /**
+   * @param types The types that the list manages (default: all).
+   * @param faults Receives the faults of rows.
+   */
+  constructor(
+    index: PersonIndex,
+    rows: readonly KeyRow[],
+    types: readonly string[] | undefined,
+    faults: RowFault[],
+  ) {
+    this.#index = index;
+    this.#types = types;
+    this.#rows = Map.groupBy(rows, ({ subject }) => index.personOf(subject));
+    for (const row of rows) {
+      collectFault(faults, row, () => {
+        this.#requireInScope(row.type);
+        this.#addOnce({ desired: row, ...this.#find(row) });
+      });
+    }
+    this.#byPerson = Map.groupBy(
       this.all,
-      ({ upsert }) => this.personOf(upsert.subject),
+      ({ desired }) => index.personOf(desired.subject),
     );
-    this.#byKey = Map.groupBy(
-      this.all,
-      ({ upsert: { subject, relationship_type } }) =>
-        this.keyOf(subject, relationship_type),
+    this.#managed = new Map(
+      this.all.flatMap((each) =>
+        each.published === undefined ? [] : [[each.published, each]]
+      ),
     );
   }
 
-  personOf(subject: string): string {
-    return personIn(this.#state, subject);
+  /** The rows, in the order of the list; equal ones count once. */
+  get all(): readonly Resolved[] {
+    return [...this.#resolved.values()];
+  }
+
+  /** Whether a row is about a relationship, or about its person and type. */
+  isManaged(published: PublishedRelationship): boolean {
+    return this.#managed.has(published);
   }
 
   /**
-   * Returns a row for a new relationship with an id, about a key that the
-   * person has now: the key that the row names may be lost or stolen.
+   * Returns what a row changes: its relationship, those of the person's other
+   * keys, and those that it replaces.
+   *
+   * @throws {SigError} `ambiguous_relationship`, `invalid_field`
    */
-  withActiveKey(row: KeyRow, history: PeopleHistory): KeyRow {
-    const { ofPerson, relationship_id: id, subject } = row;
-    const isNew = id !== undefined && !this.#state.relationships.has(id);
-    if (!isNew || ofPerson || !history.isKnown(subject)) return row;
-    const found = this.byPerson.get(this.personOf(subject)) ?? [];
-    const hasKey = found.some(({ upsert }) => upsert.subject === subject);
-    return {
-      ...row,
-      subject: hasKey ? subject : found[0]?.upsert.subject ?? subject,
+  changedBy(row: Resolved): readonly Resolved[] {
+    const { subject, type } = row.desired;
+    const group = this.#ofPerson(subject)
+      .filter(({ desired }) => desired.type === type);
+    requireOnlyOne(row, group);
+    const changed = [
+      ...this.#moved(row) ??
+        [...this.#forActiveKeys(row), ...this.#sharedWith(row)],
+    ];
+    const manage = (each: Resolved) => {
+      if (each.published !== undefined) this.#managed.set(each.published, each);
     };
+    changed.forEach(manage);
+    if (group[0] !== row) return changed;
+    const keys = this.#keysOf(subject);
+    const replaced = this.#index.activeOf(subject, type)
+      .filter((each) =>
+        keys.length > 0 && !keys.includes(each.upsert.subject) &&
+        !this.isManaged(each)
+      )
+      .map((published): Resolved => ({ ...row, published, as: "replaced" }));
+    replaced.forEach(manage);
+    return [...changed, ...replaced];
   }
 
-  /** Returns a row for each of these keys, if the row names no id. */
-  forKeys(row: Resolved, history: PeopleHistory): readonly Resolved[] {
+  /** Returns whether the list manages relationships of a type. */
+  isInScope(type: string): boolean {
+    return this.#types?.includes(type) ?? true;
+  }
+
+  #requireInScope(type: string): void {
+    if (this.isInScope(type)) return;
+    throw invalid(
+      "type",
+      `type ${quote(type)} is outside of what this list manages (${
+        this.#types?.join(", ")
+      })`,
+    );
+  }
+
+  #rowsOf(subject: string): readonly KeyRow[] {
+    return this.#rows.get(this.#index.personOf(subject)) ?? [];
+  }
+
+  #ofPerson(subject: string): readonly Resolved[] {
+    return this.#byPerson.get(this.#index.personOf(subject)) ?? [];
+  }
+
+  /** Returns the keys that the list has for a person whose keys it names. */
+  #keysOf(subject: string): readonly string[] {
+    return this.#rowsOf(subject)
+      .flatMap(({ ofPerson, subject }) => ofPerson ? [subject] : []);
+  }
+
+  /** Finds the relationships that a row is about. */
+  #find(row: KeyRow): Pick<Resolved, "published" | "others"> {
+    const { ofPerson, relationship_id: id, subject, type } = row;
+    if (id !== undefined) {
+      const published = this.#index.state.relationships.get(id);
+      const active = published?.status === "active"
+        ? published.upsert.relationship_type
+        : type;
+      const others = this.#othersThanNamed(row, id, new Set([type, active]));
+      this.#requireInScope(active);
+      return { published, others };
+    }
+    const candidates = this.#index.activeOf(subject, type)
+      .filter(({ upsert }) => !ofPerson || upsert.subject === subject);
+    const bySubject = Map.groupBy(candidates, ({ upsert }) => upsert.subject);
+    const several = bySubject.values().find(({ length }) => length > 1);
+    if (several === undefined) {
+      const [own] = bySubject.get(subject) ?? [];
+      const first = this.#index.isKnown(subject) ? candidates[0] : undefined;
+      const published = own ?? first;
+      const others = candidates.filter((each) => each !== published);
+      return { published, others };
+    }
+    const ids = several.map(({ upsert }) => upsert.relationship_id);
+    throw ambiguous(
+      `${
+        quote(several[0]!.upsert.subject)
+      } has ${several.length} active relationships of type ${type}: ${
+        ids.slice(0, 5).map(quote).join(", ")
+      }`,
+      "Name the one that is meant by relationship_id.",
+      ids,
+    );
+  }
+
+  /**
+   * Returns the relationships of other keys that change together with a named
+   * one: each other key has at most one of the types, so it is the same access.
+   */
+  #othersThanNamed(
+    { subject: holder, type }: KeyRow,
+    id: string,
+    types: ReadonlySet<string>,
+  ): readonly PublishedRelationship[] {
+    const rows = this.#rowsOf(holder);
+    const named = rows.filter(({ relationship_id }) => relationship_id);
+    const others = [...types].flatMap((each) =>
+      this.#index.activeOf(holder, each)
+    ).filter(({ upsert: { subject } }) =>
+      subject !== holder &&
+      !rows.some((row) =>
+        row.ofPerson && row.subject === subject && row.type === type
+      )
+    );
+    const isNamed = ({ upsert }: PublishedRelationship) =>
+      named.some((row) => row.relationship_id === upsert.relationship_id);
+    const byKey = Map.groupBy(others, ({ upsert }) => upsert.subject);
+    for (const [key, of] of byKey) {
+      // A list may also add a second one.
+      const isSecond = named.some((row) =>
+        row.subject === key && types.has(row.type) &&
+        !of.some(({ upsert }) => upsert.relationship_id === row.relationship_id)
+      );
+      if (of.length < 2 && !isSecond || of.every(isNamed)) continue;
+      throw severalOfOtherKey("plan", id, of);
+    }
+    return others.filter((each) => !isNamed(each));
+  }
+
+  /** Adds a row once; refuses different rows for one relationship. */
+  #addOnce(each: Resolved): void {
+    const { desired } = each;
+    const { relationship_id, subject, type } = desired;
+    const id = each.published?.upsert.relationship_id ?? relationship_id;
+    const key = id === undefined ? `new ${keyOf(subject, type)}` : `id ${id}`;
+    const other = this.#resolved.get(key);
+    const changed = other === undefined ? undefined : differing(other, each);
+    if (other === undefined) this.#resolved.set(key, each);
+    else if (changed !== undefined || other.desired.subject !== subject) {
+      throw contradiction("the same relationship as", other, changed);
+    } else if (relationship_id === undefined) {
+      // Keep the row without identifier, so that `requireOnlyOne` checks it.
+      const { row } = other.desired;
+      this.#resolved.set(key, { ...each, desired: { ...desired, row } });
+    }
+  }
+
+  /**
+   * Returns a row for each active key of the person, if the row is about another
+   * known key, without an id.
+   */
+  #forActiveKeys(row: Resolved): readonly Resolved[] {
     const { desired, published } = row;
     const { ofPerson, relationship_id, subject } = desired;
-    const isNew = !history.isKnown(subject);
+    const isNew = !this.#index.isKnown(subject);
     if (published || ofPerson || relationship_id || isNew) return [row];
-    const found = this.byPerson.get(this.personOf(subject)) ?? [];
-    const keys = new Set(found.map(({ upsert }) => upsert.subject));
+    const active = this.#index.activeOf(subject);
+    const keys = new Set(active.map(({ upsert }) => upsert.subject));
     if (keys.size === 0 || keys.has(subject)) return [row];
-    return [...keys].map((subject) => ({
-      desired: { ...desired, subject },
-      published,
-    }));
+    return Array.from(
+      keys,
+      (subject) => ({ desired: { ...desired, subject }, published }),
+    );
   }
 
-  /** Returns an index key for the person of a subject, and a type. */
-  keyOf(subject: string, type: string): string {
-    return keyOf(this.personOf(subject), type);
-  }
-
-  /** Returns the relationships of this type of the subject's person. */
-  of(subject: string, type: string): readonly PublishedRelationship[] {
-    return this.#byKey.get(this.keyOf(subject, type)) ?? [];
-  }
-}
-
-export function isInScope(type: string, types: readonly string[] | undefined) {
-  return types === undefined || types.includes(type);
-}
-
-/** Refuses a row whose new or published type is outside `types`. */
-export function requireInScope(
-  row: KeyRow,
-  types: readonly string[] | undefined,
-  type: string = row.type,
-): void {
-  if (isInScope(type, types)) return;
-  throw invalid(
-    "type",
-    `type ${quote(type)} is outside of what this list manages (${
-      types?.join(", ")
-    })`,
-  );
-}
-
-/** What other rows of the list are about. */
-export interface OtherRows {
-  /** The rows with a `relationship_id`. */
-  readonly named: ReadonlyMap<string, KeyRow>;
-  /** The keys and types of rows that name the person. */
-  readonly ownRows: ReadonlySet<string>;
-}
-
-/** Finds the relationships that a row is about. */
-export function findPublished(
-  { relationships }: PublishedState,
-  active: ActiveRelationships,
-  history: PeopleHistory,
-  row: KeyRow,
-  rows: OtherRows,
-): Pick<Resolved, "published" | "others"> {
-  const { ofPerson, relationship_id: id, subject, type } = row;
-  if (id !== undefined) {
-    const published = relationships.get(id);
-    const { upsert } = published ?? {};
-    const isSame = upsert === undefined ||
-      (ofPerson
-        ? upsert.subject === subject
-        : active.personOf(upsert.subject) === active.personOf(subject));
-    if (upsert !== undefined && !isSame) {
-      throw invalid(
-        "subject",
-        `relationship ${quote(id)} is about ${
-          quote(upsert.subject)
-        }, and keeps its subject`,
+  /** Returns the rows of the person's other keys, except listed ones. */
+  #sharedWith({ desired, others = [] }: Resolved): readonly Resolved[] {
+    return others.flatMap((published) => {
+      const each = shareWith(published, desired);
+      const known = this.#managed.get(published);
+      if (known === undefined) return [each];
+      const fields = plannedFields(membersOf(known), membersOf(each));
+      if (known.others !== undefined || fields.length === 0) return [];
+      const { relationship_id, subject } = published.upsert;
+      throw ambiguous(
+        `several rows are about the person of ${
+          quote(subject)
+        } and differ, so that ${quote(relationship_id)} could become either`,
+        "Name this relationship in a row of its own, too.",
+        [relationship_id],
       );
-    }
-    return {
-      published,
-      others: othersThanNamed(active, row, published, rows),
-    };
+    });
   }
-  const candidates = active.of(subject, type)
-    .filter(({ upsert }) => !ofPerson || upsert.subject === subject);
-  const bySubject = Map.groupBy(candidates, ({ upsert }) => upsert.subject);
-  const several = bySubject.values().find(({ length }) => length > 1);
-  if (several === undefined) {
-    const own = candidates.find(({ upsert }) => upsert.subject === subject);
-    const first = history.isKnown(subject) ? candidates[0] : undefined;
-    const published = own ?? first;
-    return {
-      published,
-      others: candidates.filter((each) => each !== published),
-    };
-  }
-  const ids = several.map(({ upsert }) => upsert.relationship_id);
-  const holder = quote(several[0]!.upsert.subject);
-  const some = ids.slice(0, 5).map(quote).join(", ");
-  throw ambiguous(
-    `${holder} has ${several.length} active relationships of type ${type}: ${some}`,
-    "Name the one that is meant by relationship_id.",
-    ids,
-  );
-}
 
-/**
- * Returns the relationships of other keys that change together with a named
- * one: each other key has at most one of the type, so it is the same access.
- */
-function othersThanNamed(
-  active: ActiveRelationships,
-  { relationship_id: id, subject, type }: KeyRow,
-  published: PublishedRelationship | undefined,
-  { named, ownRows }: OtherRows,
-): readonly PublishedRelationship[] {
-  const holder = published?.upsert.subject ?? subject;
-  const types = new Set([type]);
-  if (published?.status === "active") {
-    types.add(published.upsert.relationship_type);
-  }
-  const others = [...types].flatMap((each) => active.of(subject, each))
-    .filter(({ upsert }) =>
-      upsert.subject !== holder && !ownRows.has(keyOf(upsert.subject, type))
+  /**
+   * Returns what a row replaces, if each key of the person has one active
+   * relationship, all of another type than the person's rows.
+   */
+  #moved(row: Resolved): readonly Resolved[] | undefined {
+    const { desired } = row;
+    const rows = this.#ofPerson(desired.subject);
+    const old = this.#index.activeOf(desired.subject);
+    const isNew = rows.every(({ desired, published }) =>
+      published === undefined && desired.relationship_id === undefined
     );
-  const isNamed = ({ upsert }: PublishedRelationship) =>
-    named.has(upsert.relationship_id);
-  const byKey = Map.groupBy(others, ({ upsert }) => upsert.subject);
-  for (const [key, of] of byKey) {
-    // A list may also add a second one.
-    const isSecond = named.values().some((row) =>
-      row.subject === key && types.has(row.type) &&
-      !of.some(({ upsert }) => upsert.relationship_id === row.relationship_id)
+    const [type, ...types] = new Set(
+      old.map(({ upsert }) => upsert.relationship_type),
     );
-    if (of.length < 2 && !isSecond || of.every(isNamed)) continue;
-    throw severalOfOtherKey("plan", id ?? "", of);
+    const keys = new Set(old.map(({ upsert }) => upsert.subject));
+    if (
+      type === undefined || !isNew || keys.size < old.length ||
+      rows.some((each) => each.desired.type !== desired.type) ||
+      types.length > 0 || !this.isInScope(type)
+    ) return undefined;
+    const kept = this.#keysOf(desired.subject);
+    const isFirst = rows[0] === row;
+    const owners = new Set(rows.map(({ desired }) => desired.subject));
+    const hasOwn = old.some(({ upsert }) => owners.has(upsert.subject));
+    const own = old.find(({ upsert }) => upsert.subject === desired.subject) ??
+      (isFirst && !hasOwn && kept.length === 0 ? old[0] : undefined);
+    const rest = old.filter((each) =>
+      isFirst && each !== own && !owners.has(each.upsert.subject)
+    );
+    return [
+      own === undefined ? row : { desired, published: own, as: "move" },
+      ...rest.map((published): Resolved =>
+        kept.length === 0 || kept.includes(published.upsert.subject)
+          ? { ...shareWith(published, desired), as: "move" }
+          : { desired, published, as: "replaced" }
+      ),
+    ];
   }
-  return others.filter((each) => !isNamed(each));
 }
 
 /**
@@ -218,104 +316,36 @@ function othersThanNamed(
  */
 function shareWith(
   published: PublishedRelationship,
-  { row, type, roles, valid_from, valid_until }: KeyRow,
+  desired: KeyRow,
 ): Resolved {
   const { subject } = published.upsert;
-  const shared = { type, row, roles, valid_from, valid_until };
-  return { desired: { ...shared, subject, ofPerson: false }, published };
+  return {
+    desired: { ...shared(desired), subject, ofPerson: false },
+    published,
+  };
 }
 
-/** Returns the rows of the person's other keys, except listed ones. */
-export function otherKeysOf(
-  { desired, others = [] }: Resolved,
-  managed: ReadonlyMap<PublishedRelationship, Resolved>,
-): readonly Resolved[] {
-  return others.flatMap((published) => {
-    const each = shareWith(published, desired);
-    const known = managed.get(published);
-    if (known === undefined) return [each];
-    const { relationship_id, subject } = published.upsert;
-    const isSame = changedMembers(membersOf(known), membersOf(each)).length ===
-      0;
-    if (known.others !== undefined || isSame) return [];
-    throw ambiguous(
-      `several rows are about the person of ${
-        quote(subject)
-      } and differ, so that ${quote(relationship_id)} could become either`,
-      "Name this relationship in a row of its own, too.",
-      [relationship_id],
-    );
-  });
-}
-
-/**
- * Finds people whose keys have one active relationship each, all of another
- * type than their rows, which therefore replace them.
- */
-export function findMoved(
-  all: readonly Resolved[],
-  active: ActiveRelationships,
-  types: readonly string[] | undefined,
-  listed: ReadonlyMap<string, ReadonlySet<string>>,
-): ReadonlyMap<Resolved, readonly Resolved[]> {
-  const byPerson = Map.groupBy(
-    all,
-    ({ desired }) => active.personOf(desired.subject),
-  );
-  const moved = new Map<Resolved, readonly Resolved[]>();
-  for (const [person, rows] of byPerson) {
-    const old = active.byPerson.get(person) ?? [];
-    const isNew = rows.every(({ desired, published }) =>
-      published === undefined && desired.relationship_id === undefined
-    );
-    const [type, ...others] = new Set(
-      old.map(({ upsert }) => upsert.relationship_type),
-    );
-    const wanted = new Set(rows.map(({ desired }) => desired.type));
-    const keys = new Set(old.map(({ upsert }) => upsert.subject));
-    if (
-      type === undefined || !isNew || keys.size < old.length ||
-      wanted.size > 1 || others.length > 0 || !isInScope(type, types)
-    ) continue;
-    const kept = listed.get(person);
-    const first = rows[0]!;
-    const targets = new Map(rows.map((row) => [row, [row]]));
-    const hasOwn = rows.some(({ desired }) => keys.has(desired.subject));
-    for (const [at, published] of old.entries()) {
-      const { subject } = published.upsert;
-      const own = rows.find(({ desired }) => desired.subject === subject);
-      const isFirst = !hasOwn && kept === undefined && at === 0;
-      if (own !== undefined || isFirst) {
-        const row = own ?? first;
-        const { desired } = row;
-        targets.get(row)![0] = { desired, published, isMove: true };
-      } else if (kept?.has(subject) ?? true) {
-        const shared = shareWith(published, first.desired);
-        targets.get(first)!.push({ ...shared, isMove: true });
-      } else {
-        const { desired } = first;
-        targets.get(first)!.push({ desired, published, isReplaced: true });
-      }
-    }
-    for (const [row, all] of targets) moved.set(row, all);
-  }
-  return moved;
+/** Returns the members that all keys of a person share. */
+function shared(
+  { ofPerson, roles, row, subject, type, valid_from, valid_until }: KeyRow,
+): KeyRow {
+  return { ofPerson, roles, row, subject, type, valid_from, valid_until };
 }
 
 /**
  * A row without identifier means the only relationship of its subject and type:
  * the next plan could not tell it from a second one.
  */
-export function requireOnlyOne(
+function requireOnlyOne(
   { desired, published }: Resolved,
   group: readonly Resolved[],
 ): void {
   const { ofPerson, relationship_id, subject, type } = desired;
   if (relationship_id !== undefined) return;
-  const others = group.filter((each) => each.desired !== desired);
-  const isSecond = others.some((each) =>
-    each.desired.subject === subject ||
-    !ofPerson && each.desired.relationship_id !== undefined
+  const isSecond = group.some((each) =>
+    each.desired !== desired &&
+    (each.desired.subject === subject ||
+      !ofPerson && each.desired.relationship_id !== undefined)
   );
   if (isSecond) {
     throw ambiguous(
@@ -328,82 +358,48 @@ export function requireOnlyOne(
   // The first row of the group is compared with all later ones.
   const [first] = group;
   if (first === undefined || first.desired === desired) return;
-  const compared = (row: KeyRow) => ofPerson ? row : shared(row);
-  const [a, b] = [first.desired, desired].map(compared) as [KeyRow, KeyRow];
-  const changed = changedMembers(
-    membersOf({ desired: a, published }),
-    membersOf({ desired: b, published }),
-  );
-  if (changed.length === 0 && sameNames(a, b)) return;
-  throw invalid(
-    changed[0] ?? "subject",
-    `it is about another key of the same person as ${
-      describeRow(first)
-    }, and says otherwise (${changed.join(", ") || "other columns"})`,
-  );
+  const of = (row: KeyRow) => ({
+    desired: ofPerson ? row : shared(row),
+    published,
+  });
+  const changed = differing(of(first.desired), of(desired));
+  if (changed === undefined) return;
+  throw contradiction("another key of the same person as", first, changed);
 }
 
-/** Returns the members that all keys of a person share. */
-function shared(
-  { ofPerson, roles, row, subject, type, valid_from, valid_until }: KeyRow,
-): KeyRow {
-  return { ofPerson, roles, row, subject, type, valid_from, valid_until };
+/** Returns the members in which two rows differ; undefined if they are equal. */
+function differing(a: Resolved, b: Resolved): readonly string[] | undefined {
+  const changed = plannedFields(membersOf(a), membersOf(b));
+  const areNamed = sameJson(namesIn(a.desired), namesIn(b.desired));
+  return changed.length === 0 && areNamed ? undefined : changed;
 }
 
-/** Adds a row once; refuses different rows for one relationship. */
-export function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
-  const { desired, published } = each;
-  const id = published?.upsert.relationship_id ?? desired.relationship_id;
-  const key = id === undefined
-    ? `new ${keyOf(desired.subject, desired.type)}`
-    : `id ${id}`;
-  const other = resolved.get(key);
-  if (other === undefined) {
-    resolved.set(key, each);
-    return;
-  }
-  const changed = changedMembers(membersOf(other), membersOf(each));
-  const isSame = other.desired.subject === desired.subject &&
-    changed.length === 0 && sameNames(other.desired, desired);
-  if (isSame) {
-    if (desired.relationship_id !== undefined) return;
-    // Keep the row without identifier, so that `requireOnlyOne` checks it.
-    const { row } = other.desired;
-    resolved.set(key, { ...each, desired: { ...desired, row } });
-    return;
-  }
-  throw invalid(
+function contradiction(
+  about: string,
+  { desired: { row } }: Resolved,
+  changed: readonly string[] = [],
+) {
+  const other = row === null || row === undefined
+    ? "another row"
+    : `row ${row}`;
+  return invalid(
     changed[0] === "relationship_type" ? "type" : changed[0] ?? "subject",
-    `it is about the same relationship as ${
-      describeRow(other)
-    }, and says otherwise${
-      changed.length === 0 ? "" : ` (${changed.join(", ")})`
-    }`,
+    `it is about ${about} ${other}, and says otherwise (${
+      changed.join(", ") || "other columns"
+    })`,
   );
 }
 
-function describeRow({ desired: { row = null } }: Resolved): string {
-  return row === null ? "another row" : `row ${row}`;
-}
-
-export function membersOf(
-  { desired, published }: Pick<Resolved, "desired" | "published">,
-): PlannedMembers {
-  return desiredMembers(
-    desired,
-    published && publishedMembers(published.upsert),
-  );
+export function membersOf({ desired, published }: Resolved): PlannedMembers {
+  return desiredMembers(desired, published?.upsert);
 }
 
 /** Members of a row that are not of the relationship. */
 const NOT_COMPARED = ["name", "ofPerson", "person", "relationship_id", "row"];
 
-function sameNames(a: KeyRow, b: KeyRow): boolean {
-  const given = (row: KeyRow) =>
-    Object.entries(row)
-      .filter(([name, value]) =>
-        !NOT_COMPARED.includes(name) && value !== undefined
-      )
-      .map(([name]) => name).sort();
-  return sameJson(given(a), given(b));
+/** Returns the names of the members that a row has. */
+function namesIn(row: KeyRow): readonly string[] {
+  return Object.entries(row).flatMap(([name, value]) =>
+    NOT_COMPARED.includes(name) || value === undefined ? [] : [name]
+  ).sort();
 }
