@@ -9,7 +9,6 @@ import {
 } from "@sig/api/program";
 import type { App, RequestLogEntry } from "@sig/api/internal/http";
 import { isSigError } from "@sig/core";
-import { mergeWith } from "../openid/clients.ts";
 import { findIssuerIdentifier } from "../openid/discovery.ts";
 import type { ProviderSettings } from "../openid/provider.ts";
 import type { AppContext, DemoApp } from "./demo_app.ts";
@@ -134,12 +133,13 @@ async function startApps(
   try {
     const shop = await open(createShop);
     const wiki = await open(createWiki);
+    const own = shopClients(shop.origin);
     return {
       apps,
       listeners,
       settings: {
         ...settings,
-        clients: mergeWith(settings.clients, shopClients(shop.origin)),
+        clients: () => new Map([...settings.clients(), ...own]),
         gateHosts: [...settings.gateHosts ?? [], wiki.host],
         nameOf: (subject: string) =>
           settings.nameOf?.(subject) ?? issuer.lastOf(subject)?.name ??

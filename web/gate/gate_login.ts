@@ -1,7 +1,7 @@
 /** The routes of forward auth (docs/gate.md). @module */
 
 import type { ServiceEnv } from "@sig/api/internal/http";
-import { recordsOf, type RecordStore } from "@sig/consumer/store";
+import { recordsOf } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { type Context, Hono } from "hono";
 import { addForwardAuth } from "./forward_auth.ts";
@@ -14,32 +14,28 @@ import {
   readGateQuery,
 } from "./hosts.ts";
 import { isSecret, randomText, sha256Base64Url } from "../login/digest.ts";
-import { beginInteraction } from "../sign_in/interaction.ts";
-import { invalidRequest } from "../sign_in/oauth_error.ts";
+import {
+  beginInteraction,
+  type SignInContext,
+} from "../sign_in/interaction.ts";
+import { invalidRequest, onlyValue } from "../sign_in/oauth.ts";
 import {
   refusePage,
   requireGet,
   sendTo,
   withParameters,
 } from "../sign_in/pages.ts";
-import { onlyValue } from "../sign_in/parameters.ts";
-import type { SignInContext } from "../sign_in/context.ts";
 import { GATE_CODE } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 
-/**
- * Adds the routes for proxies and for the browsers of their users.
- *
- * @param store The store of the codes.
- */
+/** Adds the routes for proxies and for the browsers of their users. */
 export function addGateRoutes(
   app: Hono<ServiceEnv>,
   signIn: SignInContext & Pick<GateContext, "hosts" | "maxAgeMs">,
-  store: RecordStore,
 ): void {
   const context: GateContext = {
     ...signIn,
-    codes: recordsOf<GateCode>(store, GATE_CODE),
+    codes: recordsOf<GateCode>(signIn.store, GATE_CODE),
     codesOfPerson: new OwnerQuota({ maxRecords: MAX_CODES }),
   };
   addForwardAuth(app, context);

@@ -3,8 +3,8 @@
 import type { Records } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { Application, SignInContext } from "../sign_in/context.ts";
-import { invalidRequest } from "../sign_in/oauth_error.ts";
+import type { Application, SignInContext } from "../sign_in/interaction.ts";
+import { invalidRequest } from "../sign_in/oauth.ts";
 import { withParameters } from "../sign_in/pages.ts";
 import type { OwnerQuota } from "../store/owner_quota.ts";
 import { type HostCookie, hostCookie } from "../sessions/cookies.ts";

@@ -5,19 +5,17 @@
  * @module
  */
 
-import type { ServiceEnv } from "@sig/api/internal/http";
-import type { Hono } from "hono";
 import type { Session } from "../sessions/session.ts";
-import type { Application, Pending, PendingCode } from "../sign_in/context.ts";
-import { invalidRequest, OAuthError } from "../sign_in/oauth_error.ts";
-import {
-  requireGet,
-  showAnswerForm,
-  withParameters,
-} from "../sign_in/pages.ts";
+import type {
+  Application,
+  Pending,
+  PendingCode,
+} from "../sign_in/interaction.ts";
+import { invalidRequest, OAuthError } from "../sign_in/oauth.ts";
+import { showAnswerForm, withParameters } from "../sign_in/pages.ts";
 import { seal, unseal } from "../sign_in/seal.ts";
 import { CODE_LIFE_MS, newGrantId } from "./grants.ts";
-import type { ProviderContext } from "./provider_context.ts";
+import type { ProviderContext } from "./provider.ts";
 
 /** The supported response modes: query parameters or a form. */
 export const RESPONSE_MODES: readonly string[] = Object.freeze([
@@ -29,11 +27,8 @@ export const RESPONSE_MODES: readonly string[] = Object.freeze([
 interface FormAnswer {
   readonly redirect_uri: string;
   readonly fields: { readonly [name: string]: string | undefined };
-  /** Expiry in milliseconds since 1970. */
-  readonly expires_ms: number;
 }
 
-const PATH = "/oidc/form-post";
 const PURPOSE = "form-post";
 
 /** Returns the address of a response, which contains `iss` (RFC 9207). */
@@ -42,15 +37,15 @@ function answerUrl(
   { redirect_uri, state, response_mode }: Pending,
   answer: { readonly [name: string]: string },
 ): string {
-  const { issuer, now } = context;
+  const { issuer } = context;
   const fields = { ...answer, state, iss: issuer };
   if (response_mode !== "form_post") {
     return withParameters(redirect_uri, fields);
   }
-  const expires_ms = now().getTime() + CODE_LIFE_MS;
-  const sent: FormAnswer = { redirect_uri, fields, expires_ms };
-  const sealed = seal(context, PURPOSE, sent);
-  return withParameters(issuer + PATH, { answer: sealed });
+  const sent: FormAnswer = { redirect_uri, fields };
+  return withParameters(`${issuer}/oidc/form-post`, {
+    answer: seal(context, PURPOSE, sent, CODE_LIFE_MS),
+  });
 }
 
 /** Returns the address of an error response. */
@@ -102,18 +97,11 @@ export async function codeUrl(
  * `GET /oidc/form-post?answer=…`: returns a page whose form submits the
  * response to the application (OAuth 2.0 Form Post Response Mode).
  */
-export function addFormPostRoute(
-  app: Hono<ServiceEnv>,
+export function showFormAnswer(
+  answer: string,
   context: ProviderContext,
-): void {
-  app.get(PATH, requireGet, (c) => {
-    const text = c.req.query("answer") ?? "";
-    const answer = unseal<FormAnswer>(context, PURPOSE, text);
-    if (
-      answer === undefined || !(context.now().getTime() < answer.expires_ms)
-    ) {
-      throw invalidRequest("this answer has expired");
-    }
-    return showAnswerForm(answer.redirect_uri, answer.fields);
-  });
+): Response {
+  const sent = unseal<FormAnswer>(context, PURPOSE, answer);
+  if (sent === undefined) throw invalidRequest("this answer has expired");
+  return showAnswerForm(sent.redirect_uri, sent.fields);
 }

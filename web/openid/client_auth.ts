@@ -5,14 +5,19 @@
  * @module
  */
 
+import { recordsOf } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { sha256Base64Url } from "../login/digest.ts";
+import { assertionKind } from "../sessions/client_kinds.ts";
+import {
+  invalidRequest,
+  OAuthError,
+  type Parameters,
+} from "../sign_in/oauth.ts";
 import type { AuthMethod, Client } from "./clients.ts";
-import { invalidRequest, OAuthError } from "../sign_in/oauth_error.ts";
-import type { Parameters } from "../sign_in/parameters.ts";
-import type { ProviderContext } from "./provider_context.ts";
 import { toJose } from "./keys.ts";
+import type { ProviderContext } from "./provider.ts";
 
 /** The supported signing algorithms of assertions. */
 export const ASSERTION_ALGORITHMS: readonly string[] = Object.freeze([
@@ -116,7 +121,7 @@ function bySecret(
 async function byAssertion(
   assertion: string,
   parameters: Parameters,
-  { clients, issuer, assertionsOf, now }: ProviderContext,
+  { clients, issuer, store, now }: ProviderContext,
 ): Promise<Client> {
   if (parameters.get("client_assertion_type") !== ASSERTION_TYPE) {
     throw invalidRequest(`client_assertion_type must be ${ASSERTION_TYPE}`);
@@ -152,7 +157,7 @@ async function byAssertion(
   ) throw refuse();
   const id = sha256Base64Url(payload.jti);
   const until = new Date((payload.exp! + 60) * 1000);
-  const used = assertionsOf(client.client_id);
+  const used = recordsOf<true>(store, assertionKind(client.client_id));
   if (await used.create(id, true, until, at)) return client;
   throw refuse();
 }

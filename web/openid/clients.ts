@@ -16,7 +16,7 @@ import {
 } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import { z } from "zod";
-import type { Application } from "../sign_in/context.ts";
+import type { Application } from "../sign_in/interaction.ts";
 import {
   type PublicKeySet,
   SIGNING_ALGORITHMS,
@@ -58,25 +58,6 @@ export interface Client extends Application {
 
 /** The applications by client id. */
 export type Clients = ReadonlyMap<string, Client>;
-
-/**
- * Returns a function that merges the operator's applications with others. Its
- * map is the same object until the operator's applications change.
- */
-export function mergeWith<A, B>(
-  read: () => ReadonlyMap<string, A>,
-  others: ReadonlyMap<string, B>,
-): () => ReadonlyMap<string, A | B> {
-  let known: ReadonlyMap<string, A> | undefined;
-  let all: ReadonlyMap<string, A | B> = others;
-  return () => {
-    if (known !== read()) {
-      known = read();
-      all = new Map<string, A | B>([...known, ...others]);
-    }
-    return all;
-  };
-}
 
 /** All authentication methods. */
 export const AUTH_METHODS: readonly AuthMethod[] = [

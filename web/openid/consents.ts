@@ -8,57 +8,61 @@
 import { readJson, sendJson, type ServiceEnv } from "@sig/api/internal/http";
 import { readAs, strictObject } from "@sig/api/internal/schemas";
 import { SigError } from "@sig/core";
-import type { Context, Hono } from "hono";
+import type { Context } from "hono";
 import { z } from "zod";
 import { requireOwnPage } from "../sessions/cookies.ts";
 import type { Session } from "../sessions/session.ts";
-import type { ProviderContext } from "./provider_context.ts";
+import type { ProviderContext } from "./provider.ts";
 
-const PATH = "/oidc/consents";
 const MAX_BODY_BYTES = 4 * 1024;
 
 const REVOKE = strictObject({ client_id: z.string() });
 
+const sessionOf = (
+  c: Context<ServiceEnv>,
+  { sessions, sessionCookie }: ProviderContext,
+) => sessions.find(sessionCookie.read(c.req.raw.headers));
+
 /**
- * Adds `GET /oidc/consents`, which lists the applications that the person has
- * approved in this session, with their scopes, and `POST /oidc/consents/revoke`
- * `{client_id}`, which revokes a consent: the application's tokens become
- * invalid, and its next login shows the consent page again.
- *
- * @param kick Called when there is a logout token to send.
+ * `GET /oidc/consents` lists the applications that the person has approved in
+ * this session, with their scopes.
  */
-export function addConsentRoutes(
-  app: Hono<ServiceEnv>,
+export async function listConsents(
+  c: Context<ServiceEnv>,
   context: ProviderContext,
-  kick: () => void,
-): void {
-  const { sessions, sessionCookie, issuer } = context;
-  const sessionOf = (c: Context<ServiceEnv>) =>
-    sessions.find(sessionCookie.read(c.req.raw.headers));
-  app.get(PATH, async (c) => {
-    return sendJson(c, describe(await sessionOf(c), context));
-  });
-  app.post(`${PATH}/revoke`, async (c) => {
-    requireOwnPage(c.req.raw.headers, issuer);
-    const { client_id } = readAs(REVOKE, await readJson(c, MAX_BODY_BYTES));
-    const session = await sessionOf(c);
-    const { consents } = describe(session, context);
-    if (!session || !consents.some((each) => each.client_id === client_id)) {
-      throw new SigError("not_found", {
-        action: "revoke",
-        reason: "this application is not among those approved here",
-        context: { pointer: "/client_id" },
-      });
-    }
-    await sessions.leave(session.sid, client_id);
-    kick();
-    return sendJson(c, describe(await sessions.get(session.sid), context));
-  });
+): Promise<Response> {
+  return sendJson(c, describe(await sessionOf(c, context), context));
+}
+
+/**
+ * `POST /oidc/consents/revoke` `{client_id}` revokes a consent: the
+ * application's tokens become invalid, and its next login shows the consent page
+ * again.
+ */
+export async function revokeConsent(
+  c: Context<ServiceEnv>,
+  context: ProviderContext,
+): Promise<Response> {
+  const { sessions, issuer, notifyNow } = context;
+  requireOwnPage(c.req.raw.headers, issuer);
+  const { client_id } = readAs(REVOKE, await readJson(c, MAX_BODY_BYTES));
+  const session = await sessionOf(c, context);
+  const { consents } = describe(session, context);
+  if (!session || !consents.some((each) => each.client_id === client_id)) {
+    throw new SigError("not_found", {
+      action: "revoke",
+      reason: "this application is not among those approved here",
+      context: { pointer: "/client_id" },
+    });
+  }
+  await sessions.leave(session.sid, client_id);
+  notifyNow();
+  return sendJson(c, describe(await sessions.get(session.sid), context));
 }
 
 function describe(
   session: Session | undefined,
-  { applications }: Pick<ProviderContext, "applications">,
+  { applicationOf }: ProviderContext,
 ) {
   const joined = Object.entries(session?.clients ?? {});
   return {
@@ -67,7 +71,7 @@ function describe(
       // Hosts behind forward auth need no consent.
       asked.length === 0 ? [] : [{
         client_id,
-        client_name: applications().get(client_id)?.client_name ?? client_id,
+        client_name: applicationOf(client_id)?.client_name ?? client_id,
         scopes: granted,
         since: new Date(since_ms).toISOString(),
       }]

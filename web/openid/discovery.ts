@@ -1,35 +1,15 @@
-/**
- * The metadata and public keys of the provider (OIDC Discovery 1.0, RFC 8414).
- *
- * @module
- */
+/** The metadata of the provider (OIDC Discovery 1.0, RFC 8414). @module */
 
 import { isLoopback } from "@sig/api/program";
-import { send, type ServiceEnv } from "@sig/api/internal/http";
 import { SigError } from "@sig/core";
-import type { Hono } from "hono";
 import { RESPONSE_MODES } from "./answer_client.ts";
-import { CLAIMS, SCOPES } from "./claims.ts";
 import { ASSERTION_ALGORITHMS } from "./client_auth.ts";
 import { AUTH_METHODS } from "./clients.ts";
-import { type ProviderKeys, SIGNING_ALGORITHMS } from "./keys.ts";
+import { CLAIMS, SCOPES } from "./id_token.ts";
+import { SIGNING_ALGORITHMS } from "./keys.ts";
 
-/** Adds both well-known documents and the public keys. */
-export function addDiscoveryRoutes(
-  app: Hono<ServiceEnv>,
-  issuer: string,
-  keys: ProviderKeys,
-): void {
-  const metadata = JSON.stringify(metadataOf(issuer));
-  const headers = [["cache-control", "public, max-age=300"]] as const;
-  const serve = (path: string, text: string) =>
-    app.get(path, (c) => send(c, text, "application/json", { headers }));
-  serve("/.well-known/openid-configuration", metadata);
-  serve("/.well-known/oauth-authorization-server", metadata);
-  serve("/oidc/jwks", JSON.stringify(keys.jwks));
-}
-
-function metadataOf(issuer: string): object {
+/** Returns the metadata of the provider. */
+export function metadataOf(issuer: string): object {
   return {
     issuer,
     authorization_endpoint: `${issuer}/oidc/authorize`,

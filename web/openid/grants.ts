@@ -3,7 +3,7 @@
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { randomText, sha256Base64Url, splitToken } from "../login/digest.ts";
-import type { CodeBinding } from "../sign_in/context.ts";
+import type { PendingCode } from "../sign_in/interaction.ts";
 import type { ProviderKeys } from "./keys.ts";
 import { type Session, sessionClient } from "../sessions/session.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -28,7 +28,10 @@ interface Grant {
   /** When the grant was created, in milliseconds since 1970. */
   readonly created_ms: number;
   /** The request that its code is bound to. */
-  readonly binding: CodeBinding;
+  readonly binding: Pick<
+    PendingCode,
+    "redirect_uri" | "code_challenge" | "nonce"
+  >;
   /** SHA-256 of the code's secret, and whether it was used. */
   readonly code: { readonly sha256: string; readonly used: boolean };
   /** The valid access tokens. */

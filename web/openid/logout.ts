@@ -6,25 +6,31 @@
 
 import { readForm, type ServiceEnv } from "@sig/api/internal/http";
 import { equalInConstantTime } from "@sig/jose/internal";
-import type { Context, Hono } from "hono";
+import type { Context } from "hono";
 import { sha256Base64Url } from "../login/digest.ts";
-import type { Clients } from "./clients.ts";
-import { type Hint, readHint, type Signer, signLogoutToken } from "./jwt.ts";
-import { invalidRequest } from "../sign_in/oauth_error.ts";
+import { isOwnPage } from "../sessions/cookies.ts";
+import type { Delivery } from "../sessions/outbox.ts";
+import type { LogoutNotification } from "../sessions/session.ts";
 import {
-  requireGet,
+  invalidRequest,
+  type Parameters,
+  readParameters,
+} from "../sign_in/oauth.ts";
+import {
   sendTo,
   showLogoutForm,
   showPage,
   withParameters,
 } from "../sign_in/pages.ts";
-import { type Parameters, readParameters } from "../sign_in/parameters.ts";
-import type { ProviderContext } from "./provider_context.ts";
-import { isOwnPage } from "../sessions/cookies.ts";
-import type { Delivery } from "../sessions/outbox.ts";
-import type { LogoutNotification } from "../sessions/session.ts";
+import type { Clients } from "./clients.ts";
+import {
+  type Hint,
+  readHint,
+  type Signer,
+  signLogoutToken,
+} from "./id_token.ts";
+import type { ProviderContext } from "./provider.ts";
 
-const PATH = "/oidc/logout";
 const NAMES = [
   "id_token_hint",
   "client_id",
@@ -32,42 +38,40 @@ const NAMES = [
   "state",
 ];
 
-/**
- * Adds `GET` and `POST /oidc/logout`. A request with an ID token of this
- * session comes from the application; any other link leads to a confirmation
- * form. A form of another site is redirected to a GET, since browsers send no
- * cookie with it.
- *
- * @param kick Called after a logout, when there are logout tokens to send.
- */
-export function addLogoutRoutes(
-  app: Hono<ServiceEnv>,
+/** `GET /oidc/logout`. Only the form may confirm a logout, not a link. */
+export function logOutByLink(
+  c: Context<ServiceEnv>,
   context: ProviderContext,
-  kick: () => void,
-): void {
-  app.get(PATH, requireGet, (c) => {
-    const given = new URL(c.req.url).searchParams;
-    // Only the form may confirm a logout, not a link.
-    given.delete("csrf");
-    return logOut(c, readParameters(given), context, kick);
-  });
-  app.post(PATH, async (c) => {
-    const form = await readForm(c);
-    const { headers } = c.req.raw;
-    if (form.has("csrf") && isOwnPage(headers, context.issuer)) {
-      return await logOut(c, readParameters(form), context, kick);
-    }
-    return sendTo(`${context.issuer}${PATH}?${form}`);
-  });
+): Promise<Response> {
+  const given = new URL(c.req.url).searchParams;
+  given.delete("csrf");
+  return logOut(c, readParameters(given), context);
 }
 
+/**
+ * `POST /oidc/logout`. A form of another site is redirected to a GET, since
+ * browsers send no cookie with it.
+ */
+export async function logOutByForm(
+  c: Context<ServiceEnv>,
+  context: ProviderContext,
+): Promise<Response> {
+  const form = await readForm(c);
+  return form.has("csrf") && isOwnPage(c.req.raw.headers, context.issuer)
+    ? await logOut(c, readParameters(form), context)
+    : sendTo(`${context.issuer}/oidc/logout?${form}`);
+}
+
+/**
+ * Ends the browser's session. A request with an ID token of this session comes
+ * from the application; any other link leads to a confirmation form.
+ */
 async function logOut(
   c: Context<ServiceEnv>,
   parameters: Parameters,
   context: ProviderContext,
-  kick: () => void,
 ): Promise<Response> {
-  const { sessions, sessionCookie } = context;
+  const { sessions, sessionCookie, notifyNow } = context;
   const token = parameters.get("id_token_hint");
   const hint = token === undefined ? undefined : await readHint(context, token);
   const target = readTarget(parameters, hint, context);
@@ -93,7 +97,7 @@ async function logOut(
       return showLogoutForm({ ...fields, csrf }, origin);
     }
     await sessions.end(session.sid);
-    kick();
+    notifyNow();
   }
   const forget = sessionCookie.set("", 0);
   if (target !== undefined) return sendTo(target, [forget]);

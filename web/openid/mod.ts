@@ -30,5 +30,5 @@ export {
 } from "./clients.ts";
 export type { NameOf, Naming } from "../sign_in/person.ts";
 export type { SealingKeys } from "../sign_in/seal.ts";
-export type { Application } from "../sign_in/context.ts";
+export type { Application } from "../sign_in/interaction.ts";
 export type { OpenIdProvider, ProviderWork } from "../sign_in/host.ts";

@@ -53,6 +53,6 @@ for (
 
 Deno.test("web/openid/mod.ts loads the provider and forward auth", async () => {
   const counts = await foldersOf("openid/mod.ts");
-  assert(counts.get("openid")! >= 15);
+  assert(counts.get("openid")! >= 10);
   assert(counts.get("gate")! >= 3);
 });

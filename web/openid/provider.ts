@@ -1,19 +1,23 @@
 /** The OpenID Provider (docs/openid.md). @module */
 
-import { Hono } from "hono";
-import { recordsOf } from "@sig/consumer/store";
-import type { AllowOrigin, ServiceEnv } from "@sig/api/internal/http";
+import {
+  type AllowOrigin,
+  readForm,
+  send,
+  type ServiceEnv,
+} from "@sig/api/internal/http";
 import { SigError } from "@sig/core";
+import { Hono } from "hono";
 import { addGateRoutes } from "../gate/gate_login.ts";
 import { createGateHosts } from "../gate/hosts.ts";
 import type { LoginGate } from "../login/relationship.ts";
 import { hostCookie } from "../sessions/cookies.ts";
+import { createOutbox } from "../sessions/outbox.ts";
 import {
   createRecheck,
   DEFAULT_GRACE_MS,
   DEFAULT_RECHECK_MS,
 } from "../sessions/recheck.ts";
-import { createOutbox } from "../sessions/outbox.ts";
 import { createSessions, DEFAULT_SESSION_MS } from "../sessions/sessions.ts";
 import { createWatch } from "../sessions/watch.ts";
 import type {
@@ -21,22 +25,22 @@ import type {
   LoginHost,
   OpenIdProvider,
 } from "../sign_in/host.ts";
-import { addInteractionRoutes } from "../sign_in/interaction.ts";
-import { refuseDirectly } from "../sign_in/oauth_error.ts";
-import { refusePage } from "../sign_in/pages.ts";
+import {
+  addInteractionRoutes,
+  type SignInContext,
+} from "../sign_in/interaction.ts";
+import { refuseDirectly } from "../sign_in/oauth.ts";
+import { refusePage, requireGet, sendTo } from "../sign_in/pages.ts";
 import type { Naming } from "../sign_in/person.ts";
-import { assertionKind } from "../sessions/client_kinds.ts";
-import { addFormPostRoute, codeUrl, errorUrl } from "./answer_client.ts";
-import { addAuthorizeRoutes } from "./authorize.ts";
-import { addLogoutRoutes, createBackchannel } from "./logout.ts";
-import { type Clients, mergeWith } from "./clients.ts";
-import { addConsentRoutes } from "./consents.ts";
-import { addDiscoveryRoutes, requireIssuerIdentifier } from "./discovery.ts";
-import { createGrants } from "./grants.ts";
-import type { ProviderContext } from "./provider_context.ts";
+import { codeUrl, errorUrl, showFormAnswer } from "./answer_client.ts";
+import { authorize } from "./authorize.ts";
+import type { Clients } from "./clients.ts";
+import { listConsents, revokeConsent } from "./consents.ts";
+import { metadataOf, requireIssuerIdentifier } from "./discovery.ts";
+import { createGrants, type Grants } from "./grants.ts";
 import type { ProviderKeys } from "./keys.ts";
-import { addRevokeRoute, addTokenRoute } from "./token.ts";
-import { addUserinfoRoutes } from "./userinfo.ts";
+import { createBackchannel, logOutByForm, logOutByLink } from "./logout.ts";
+import { issueByGrant, revoke, userinfo } from "./token.ts";
 
 /** The operator's settings of the provider. */
 export interface ProviderSettings extends Naming {
@@ -96,6 +100,16 @@ export function createProvider(settings: ProviderSettings): OpenIdProvider {
   return { joinLogin: (host) => joinLogin(settings, host) };
 }
 
+/** The state that the routes of the provider share. */
+export interface ProviderContext extends SignInContext, Naming {
+  /** Returns the current applications, without hosts. */
+  readonly clients: () => Clients;
+  readonly keys: ProviderKeys;
+  readonly grants: Grants;
+  /** Delivers logout tokens now; those that fail are delivered later. */
+  readonly notifyNow: () => void;
+}
+
 function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
   const { clients, keys, nameOf, usernameOf } = options;
   const { store, now } = host;
@@ -138,50 +152,40 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
   });
   const context: ProviderContext = {
     issuer,
-    applications: mergeWith(clients, hosts?.applications ?? new Map()),
+    applicationOf: (id) => clients().get(id) ?? hosts?.applications.get(id),
     clients,
     keys,
+    store,
     sessions,
     grants,
     now,
     ...recheck,
     nameOf,
     usernameOf,
-    assertionsOf: (clientId: string) =>
-      recordsOf<true>(store, assertionKind(clientId)),
     sessionCookie: hostCookie("sig-session", issuer),
     browserCookie: hostCookie("sig-browser", issuer),
-    answers: {
-      isRegistered: (clientId, redirectUri) =>
-        clients().get(clientId)?.redirect_uris.includes(redirectUri) === true,
-      codeUrl: (...asked) => codeUrl(context, ...asked),
-      errorUrl: (...refused) => errorUrl(context, ...refused),
-    },
+    notifyNow: () => void outbox.deliver().catch(() => {}),
   };
-  // Failed deliveries are retried later.
-  const kick = () => void outbox.deliver().catch(() => {});
   return {
     addRoutes(app) {
-      // Programs get OAuth errors, browsers get pages.
-      const direct = new Hono<ServiceEnv>();
-      direct.onError((error, c) => refuseDirectly(c, error));
-      const pages = new Hono<ServiceEnv>();
-      pages.onError((error, c) => refusePage(c, error));
-      addDiscoveryRoutes(app, issuer, keys);
-      addAuthorizeRoutes(pages, context);
-      addFormPostRoute(pages, context);
-      const login = { ...host, ask, require, sessionMs };
-      addInteractionRoutes(app, context, login);
-      addConsentRoutes(app, context, kick);
-      addTokenRoute(direct, context);
-      addUserinfoRoutes(direct, context);
-      addRevokeRoute(direct, context);
-      addLogoutRoutes(pages, context, kick);
-      app.route("/", direct);
-      app.route("/", pages);
+      addDocuments(app, issuer, keys);
+      addInteractionRoutes(app, context, {
+        ...host,
+        ask,
+        require,
+        sessionMs,
+        isRegistered: (clientId, redirectUri) =>
+          clients().get(clientId)?.redirect_uris.includes(redirectUri) === true,
+        codeUrl: (...asked) => codeUrl(context, ...asked),
+        errorUrl: (...refused) => errorUrl(context, ...refused),
+      });
+      app.get("/oidc/consents", (c) => listConsents(c, context));
+      app.post("/oidc/consents/revoke", (c) => revokeConsent(c, context));
+      app.route("/", programRoutes(context));
+      app.route("/", browserRoutes(context));
       if (hosts === undefined) return;
       const maxAgeMs = options.gateMaxAgeMs ?? DEFAULT_RECHECK_MS;
-      addGateRoutes(app, { ...context, hosts, maxAgeMs }, store);
+      addGateRoutes(app, { ...context, hosts, maxAgeMs });
     },
     hosts: options.gateHosts ?? [],
     allowOrigin: createAllowOrigin(clients),
@@ -189,10 +193,59 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
       sessions,
       now,
       recheckSession: recheck.recheckSession,
-      clientOf: (id) => context.applications().get(id),
+      clientOf: context.applicationOf,
     }),
     deliver: () => outbox.deliver(),
   };
+}
+
+/** Adds the metadata and public keys (OIDC Discovery 1.0, RFC 8414). */
+function addDocuments(
+  app: Hono<ServiceEnv>,
+  issuer: string,
+  keys: ProviderKeys,
+): void {
+  const metadata = metadataOf(issuer);
+  const headers = [["cache-control", "public, max-age=300"]] as const;
+  for (
+    const [path, document] of [
+      ["/.well-known/openid-configuration", metadata],
+      ["/.well-known/oauth-authorization-server", metadata],
+      ["/oidc/jwks", keys.jwks],
+    ] as const
+  ) {
+    const text = JSON.stringify(document);
+    app.get(path, (c) => send(c, text, "application/json", { headers }));
+  }
+}
+
+/** The routes for programs, which get OAuth errors. */
+function programRoutes(context: ProviderContext): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>();
+  app.onError((error, c) => refuseDirectly(c, error));
+  app.post("/oidc/token", (c) => issueByGrant(c, context));
+  app.post("/oidc/revoke", (c) => revoke(c, context));
+  app.on(["GET", "POST"], "/oidc/userinfo", (c) => userinfo(c, context));
+  return app;
+}
+
+/** The routes that browsers open, which get pages. */
+function browserRoutes(context: ProviderContext): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>();
+  app.onError((error, c) => refusePage(c, error));
+  app.get("/oidc/authorize", requireGet, (c) => authorize(c, context));
+  // Browsers send no cookie with a form of another site.
+  app.post("/oidc/authorize", async (c) => {
+    return sendTo(`${context.issuer}/oidc/authorize?${await readForm(c)}`);
+  });
+  app.get(
+    "/oidc/form-post",
+    requireGet,
+    (c) => showFormAnswer(c.req.query("answer") ?? "", context),
+  );
+  app.get("/oidc/logout", requireGet, (c) => logOutByLink(c, context));
+  app.post("/oidc/logout", (c) => logOutByForm(c, context));
+  return app;
 }
 
 /** @throws {SigError} `invalid_request` where no relationship is required. */

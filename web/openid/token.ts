@@ -1,15 +1,19 @@
 /**
- * The token and revocation endpoints (RFC 6749 §4.1.3, §6; OIDC Core §3.1.3,
- * §12).
+ * The endpoints that applications call with tokens: token, revocation and
+ * userinfo (RFC 6749 §4.1.3, §6; RFC 7009; OIDC Core §3.1.3, §5.3, §12).
  *
  * @module
  */
 
 import { readForm, sendJson, type ServiceEnv } from "@sig/api/internal/http";
 import { equalInConstantTime } from "@sig/jose/internal";
-import type { Hono } from "hono";
+import type { Context } from "hono";
 import { sha256Base64Url } from "../login/digest.ts";
-import { claimsOf } from "./claims.ts";
+import {
+  OAuthError,
+  type Parameters,
+  readParameters,
+} from "../sign_in/oauth.ts";
 import { authenticateClient } from "./client_auth.ts";
 import type { Client } from "./clients.ts";
 import {
@@ -20,31 +24,33 @@ import {
   sessionOf,
   TOKEN_LIFE_SECONDS,
 } from "./grants.ts";
-import { signIdToken } from "./jwt.ts";
-import { OAuthError } from "../sign_in/oauth_error.ts";
-import { type Parameters, readParameters } from "../sign_in/parameters.ts";
-import type { ProviderContext } from "./provider_context.ts";
+import { claimsOf, signIdToken } from "./id_token.ts";
+import type { ProviderContext } from "./provider.ts";
 
-/** Adds `POST /oidc/token`. */
-export function addTokenRoute(
-  app: Hono<ServiceEnv>,
+/** Reads a form that an application sent, and authenticates it. */
+async function readRequest(c: Context<ServiceEnv>, context: ProviderContext) {
+  const parameters = readParameters(await readForm(c));
+  const { headers } = c.req.raw;
+  const client = await authenticateClient(headers, parameters, context);
+  return { parameters, client };
+}
+
+/** `POST /oidc/token`. */
+export async function issueByGrant(
+  c: Context<ServiceEnv>,
   context: ProviderContext,
-): void {
-  app.post("/oidc/token", async (c) => {
-    const parameters = readParameters(await readForm(c));
-    const { headers } = c.req.raw;
-    const client = await authenticateClient(headers, parameters, context);
-    switch (parameters.require("grant_type")) {
-      case "authorization_code":
-        return sendJson(c, await redeemCode(parameters, client, context));
-      case "refresh_token":
-        return sendJson(c, await refresh(parameters, client, context));
-    }
-    throw new OAuthError(
-      "unsupported_grant_type",
-      "grant_type must be authorization_code or refresh_token",
-    );
-  });
+): Promise<Response> {
+  const { parameters, client } = await readRequest(c, context);
+  switch (parameters.require("grant_type")) {
+    case "authorization_code":
+      return sendJson(c, await redeemCode(parameters, client, context));
+    case "refresh_token":
+      return sendJson(c, await refresh(parameters, client, context));
+  }
+  throw new OAuthError(
+    "unsupported_grant_type",
+    "grant_type must be authorization_code or refresh_token",
+  );
 }
 
 async function redeemCode(
@@ -180,24 +186,57 @@ function refuse(why: string): OAuthError {
 }
 
 /**
- * Adds `POST /oidc/revoke`. Revoking a refresh token revokes its whole family.
+ * `POST /oidc/revoke`. Revoking a refresh token revokes its whole family.
  * Unknown tokens and those of other applications get the same response.
  */
-export function addRevokeRoute(
-  app: Hono<ServiceEnv>,
+export async function revoke(
+  c: Context<ServiceEnv>,
   context: ProviderContext,
-): void {
+): Promise<Response> {
   const { grants } = context;
-  app.post("/oidc/revoke", async (c) => {
-    const parameters = readParameters(await readForm(c));
-    const { headers } = c.req.raw;
-    const client = await authenticateClient(headers, parameters, context);
-    const found = await grants.find(parameters.require("token"));
-    if (found?.grant.client_id === client.client_id) {
-      if (isRefreshToken(found.grant, found)) {
-        await grants.revokeFamily(found.id);
-      } else await grants.revokeAccessToken(found);
-    }
-    return c.body(null);
-  });
+  const { parameters, client } = await readRequest(c, context);
+  const found = await grants.find(parameters.require("token"));
+  if (found?.grant.client_id === client.client_id) {
+    if (isRefreshToken(found.grant, found)) {
+      await grants.revokeFamily(found.id);
+    } else await grants.revokeAccessToken(found);
+  }
+  return c.body(null);
+}
+
+/** `GET` and `POST /oidc/userinfo`; the token is only accepted in the header. */
+export async function userinfo(
+  c: Context<ServiceEnv>,
+  context: ProviderContext,
+): Promise<Response> {
+  // A POST has no body that matters, so it begins to wait here.
+  c.get("budget").enter();
+  const { grants, clients, recheckOrGrace, now } = context;
+  const [, token = ""] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i
+    .exec(c.req.header("authorization") ?? "") ?? [];
+  const found = await grants.find(token);
+  const good = found?.grant.access.find(({ sha256, expires_ms }) =>
+    equalInConstantTime(sha256, found.sha256) && now().getTime() < expires_ms
+  );
+  const client = clients().get(found?.grant.client_id ?? "");
+  if (found === undefined || good === undefined || client === undefined) {
+    throw invalidToken();
+  }
+  const { grant } = found;
+  const session = await sessionOf(grant, context);
+  if (session === undefined) throw invalidToken();
+  // If the issuer does not respond, only the requirements at the login are
+  // known to be met.
+  const { require = [] } = found.grant;
+  const wasMet = client.require.every((each) => require.includes(each));
+  const relationship = await recheckOrGrace(session, { client, wasMet });
+  if (relationship === undefined) throw invalidToken();
+  const { subject } = grant;
+  const { scope = grant.scope } = good;
+  return sendJson(c, claimsOf({ subject, relationship, scope }, context));
+}
+
+function invalidToken(): OAuthError {
+  const message = "the token is invalid or has expired";
+  return new OAuthError("invalid_token", message, { scheme: "Bearer" });
 }

@@ -1,5 +1,5 @@
 /**
- * The routes of the consent page (docs/openid.md). The application's request is
+ * A sign-in on the consent page (docs/openid.md). The application's request is
  * sealed and kept in the browser's address; the server stores nothing.
  *
  * @module
@@ -12,6 +12,7 @@ import {
   sendJson,
   type ServiceEnv,
 } from "@sig/api/internal/http";
+import type { RecordStore } from "@sig/consumer/store";
 import type { Context, Hono } from "hono";
 import { oneOf, readAs, strictObject } from "@sig/api/internal/schemas";
 import { SigError } from "@sig/core";
@@ -21,13 +22,60 @@ import { createChallenge } from "../login/create_challenge.ts";
 import { sha256Base64Url } from "../login/digest.ts";
 import type { AskIssuer, IssuerAnswer } from "../login/relationship.ts";
 import { verifyLogin } from "../login/verify_login.ts";
-import { requireOwnPage } from "../sessions/cookies.ts";
-import type { Application, PendingCode, SignInContext } from "./context.ts";
+import { type HostCookie, requireOwnPage } from "../sessions/cookies.ts";
+import type { Recheck } from "../sessions/recheck.ts";
+import type { Session } from "../sessions/session.ts";
+import type { Sessions } from "../sessions/sessions.ts";
 import type { LoginHost } from "./host.ts";
-import { invalidRequest, OAuthError } from "./oauth_error.ts";
+import { invalidRequest, OAuthError } from "./oauth.ts";
 import { requireGet, sendTo } from "./pages.ts";
-import { MAX_SUB_LENGTH } from "./person.ts";
-import { seal, unseal } from "./seal.ts";
+import { MAX_SUB_LENGTH, type NameOf } from "./person.ts";
+import { seal, type SealingKeys, unseal } from "./seal.ts";
+
+/** An application that people sign in to, as pages display it. */
+export interface Application {
+  /** Its unique id. */
+  readonly client_id: string;
+  /** Its display name. */
+  readonly client_name: string;
+  /** Its requirements besides those of the server, `key=value` each. */
+  readonly require: readonly string[];
+}
+
+/** The destination of an authorization response. */
+export interface Pending {
+  readonly redirect_uri: string;
+  /** The `state` to repeat in the response. */
+  readonly state?: string | undefined;
+  /** The response mode (default: query). */
+  readonly response_mode?: "form_post" | undefined;
+}
+
+/** The destination of a code, and the request that it is for. */
+export interface PendingCode extends Pending {
+  readonly scope: readonly string[];
+  /** The S256 challenge of PKCE; absent without PKCE. */
+  readonly code_challenge?: string | undefined;
+  /** The nonce to repeat in the ID token. */
+  readonly nonce?: string | undefined;
+}
+
+/** The state that sign-ins share. */
+export interface SignInContext extends Recheck {
+  /** The issuer identifier: an origin, never taken from a request. */
+  readonly issuer: string;
+  /** Returns the current application or host with a client id. */
+  readonly applicationOf: (clientId: string) => Application | undefined;
+  readonly keys: SealingKeys;
+  readonly store: RecordStore;
+  readonly sessions: Sessions;
+  readonly sessionCookie: HostCookie;
+  /** The cookie that identifies the browser during a login. */
+  readonly browserCookie: HostCookie;
+  /** Returns the operator's display name of a person. */
+  readonly nameOf?: NameOf | undefined;
+  readonly now: () => Date;
+}
 
 /**
  * A pending request: an application waits for a code, or a proxy for a session.
@@ -53,8 +101,6 @@ interface PendingGate {
 type Interaction = Waiting & {
   /** SHA-256 of the cookie of the only browser that may answer. */
   readonly browser_sha256: string;
-  /** Expiry in milliseconds since 1970. */
-  readonly expires_ms: number;
 };
 
 /** Lifetime of a pending sign-in in milliseconds. */
@@ -65,14 +111,24 @@ const LIFE_MS = 15 * 60_000;
  */
 const MAX_SEALED_LENGTH = 3_072;
 
-/** The parts of the login that an interaction needs. */
-interface InteractionLogin extends Pick<LoginHost, "challenges" | "logins"> {
+/** What completes a sign-in: the login, and the provider of the application. */
+interface Completion extends Pick<LoginHost, "challenges" | "logins"> {
   /** The requirements of the server. */
   readonly require: readonly string[];
   /** Queries the issuer about a subject. */
   readonly ask: AskIssuer;
   /** Lifetime of a session in milliseconds, for its cookie. */
   readonly sessionMs: number;
+  /** Whether an application still has this redirect_uri. */
+  isRegistered(clientId: string, redirectUri: string): boolean;
+  /** Returns the address of a response with a new code. */
+  codeUrl(
+    application: Application,
+    session: Session,
+    pending: PendingCode,
+  ): Promise<string>;
+  /** Returns the address of an error response. */
+  errorUrl(pending: Pending, error: OAuthError): string;
 }
 
 const PURPOSE = "sign-in";
@@ -85,19 +141,13 @@ const PURPOSE = "sign-in";
  */
 export function beginInteraction(
   c: Context<ServiceEnv>,
-  context: Pick<
-    SignInContext,
-    "browserCookie" | "issuer" | "keys" | "now"
-  >,
+  context: SignInContext,
   waiting: Waiting,
 ): Response {
-  const { browserCookie, issuer, now } = context;
+  const { browserCookie, issuer } = context;
   const browser = browserCookie.secretIn(c.req.raw.headers);
-  const id = seal(context, PURPOSE, {
-    ...waiting,
-    browser_sha256: sha256Base64Url(browser),
-    expires_ms: now().getTime() + LIFE_MS,
-  });
+  const browser_sha256 = sha256Base64Url(browser);
+  const id = seal(context, PURPOSE, { ...waiting, browser_sha256 }, LIFE_MS);
   if (id.length > MAX_SEALED_LENGTH) {
     throw invalidRequest(
       "the request is too long: state, nonce, login_hint and rd together",
@@ -115,14 +165,6 @@ const ANSWER = strictObject({
 
 const PATH = "/oidc/interaction/:id";
 
-/** A sign-in in the browser that started it. */
-interface Opened {
-  readonly interaction: Interaction;
-  readonly client: Application;
-  /** The value that its challenges are bound to. */
-  readonly boundTo: string;
-}
-
 /**
  * Adds `GET` and `POST /oidc/interaction/<id>`, which need the browser's
  * cookie.
@@ -130,10 +172,10 @@ interface Opened {
 export function addInteractionRoutes(
   app: Hono<ServiceEnv>,
   context: SignInContext,
-  login: InteractionLogin,
+  completion: Completion,
 ): void {
   app.get(PATH, requireGet, async (c) => {
-    const opened = openInteraction(c, c.req.param("id"), context);
+    const opened = openInteraction(c, c.req.param("id"), context, completion);
     const { interaction, client, boundTo } = opened;
     const { client_id, client_name } = client;
     // Without a subject, since any key of the person may answer.
@@ -141,22 +183,34 @@ export function addInteractionRoutes(
       audience: context.issuer,
       scopes: interaction.scope,
     }, {
-      ...login.challenges,
+      ...completion.challenges,
       boundTo,
       client: c.get("budget").client || undefined,
-      require: [...new Set([...login.require, ...client.require])],
+      require: [...new Set([...completion.require, ...client.require])],
     });
     return sendJson(c, { client: { client_id, client_name }, challenge });
   });
   app.post(PATH, async (c) => {
     requireOwnPage(c.req.raw.headers, context.issuer);
     const body = await readJson(c, MAX_BODY_BYTES);
-    const opened = openInteraction(c, c.req.param("id"), context);
+    const opened = openInteraction(c, c.req.param("id"), context, completion);
     const { attestation } = readAs(ANSWER, body);
-    if (attestation === undefined) return decline(c, opened, context);
-    return await accept(c, opened, attestation, context, login);
+    if (attestation !== undefined) {
+      return await accept(c, opened, attestation, context, completion);
+    }
+    const { interaction } = opened;
+    const declined = new OAuthError("access_denied", "the person declined");
+    return sendJson(c, {
+      redirect_to: "redirect_uri" in interaction
+        ? completion.errorUrl(interaction, declined)
+        // Redirecting to the proxy would start the same login again.
+        : `${context.issuer}/`,
+    });
   });
 }
+
+/** A sign-in in the browser that started it. */
+type Opened = ReturnType<typeof openInteraction>;
 
 /**
  * Reads a sign-in that this browser started, if its redirect_uri is still
@@ -168,21 +222,22 @@ function openInteraction(
   c: Context<ServiceEnv>,
   id: string,
   context: SignInContext,
-): Opened {
-  const { answers, applications, browserCookie, now } = context;
+  { isRegistered }: Completion,
+) {
+  const { applicationOf, browserCookie } = context;
   const interaction = id.length > MAX_SEALED_LENGTH
     ? undefined
     : unseal<Interaction>(context, PURPOSE, id);
   const browser = browserCookie.read(c.req.raw.headers);
-  const client = applications().get(interaction?.client_id ?? "");
+  const client = applicationOf(interaction?.client_id ?? "");
   const digest = sha256Base64Url(browser ?? "");
   if (
     interaction === undefined || client === undefined ||
-    !(now().getTime() < interaction.expires_ms) ||
     !equalInConstantTime(digest, interaction.browser_sha256) ||
     ("redirect_uri" in interaction &&
-      !answers.isRegistered(client.client_id, interaction.redirect_uri))
+      !isRegistered(client.client_id, interaction.redirect_uri))
   ) throw unknown();
+  // Its challenges are bound to this sign-in.
   return { interaction, client, boundTo: sha256Base64Url(id) };
 }
 
@@ -191,7 +246,7 @@ async function accept(
   { interaction, client, boundTo }: Opened,
   attestation: string,
   context: SignInContext,
-  { logins, ask, sessionMs }: InteractionLogin,
+  { logins, ask, sessionMs, codeUrl }: Completion,
 ): Promise<Response> {
   const { sessions, sessionCookie } = context;
   const { scope } = interaction;
@@ -214,7 +269,15 @@ async function accept(
       if (asked.relationship !== undefined) {
         person = await asked.personOf();
         const { subject: meant = subject } = interaction;
-        if (meant !== subject && meant !== person) throw anotherPerson();
+        if (meant !== subject && meant !== person) {
+          throw new SigError("subject_mismatch", {
+            action: "sign in",
+            reason: "the application asked for another person",
+            context: {
+              hint: "Choose the key that you use at this application.",
+            },
+          });
+        }
       }
       return asked.answer;
     },
@@ -240,33 +303,10 @@ async function accept(
       : undefined,
   }, await sessions.find(sessionCookie.read(c.req.raw.headers)));
   const redirect_to = "redirect_uri" in interaction
-    ? await context.answers.codeUrl(client, session, interaction)
+    ? await codeUrl(client, session, interaction)
     : interaction.return_to;
   return send(c, JSON.stringify({ redirect_to }), "application/json", {
     headers: [sessionCookie.set(cookie, sessionMs / 1000)],
-  });
-}
-
-function decline(
-  c: Context<ServiceEnv>,
-  { interaction }: Opened,
-  context: SignInContext,
-): Response {
-  // Redirecting to the proxy would start the same login again.
-  const redirect_to = "redirect_uri" in interaction
-    ? context.answers.errorUrl(
-      interaction,
-      new OAuthError("access_denied", "the person declined"),
-    )
-    : `${context.issuer}/`;
-  return sendJson(c, { redirect_to });
-}
-
-function anotherPerson(): SigError {
-  return new SigError("subject_mismatch", {
-    action: "sign in",
-    reason: "the application asked for another person",
-    context: { hint: "Choose the key that you use at this application." },
   });
 }
 

@@ -13,7 +13,7 @@ import {
   SigError,
   toProblem,
 } from "@sig/core";
-import { OAuthError } from "./oauth_error.ts";
+import { OAuthError } from "./oauth.ts";
 
 const POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { ServiceEnv } from "@sig/api/internal/http";
 import { SigError } from "@sig/core";
 import { assertEquals } from "@std/assert";
-import { refuseDirectly } from "./oauth_error.ts";
+import { refuseDirectly } from "./oauth.ts";
 import { refusePage, refuseUnavailable } from "./pages.ts";
 
 /** An error of another version of this package. */
