@@ -126,18 +126,25 @@ function stream(
  * const { status, code } = await (await app.request("/")).json();
  * assertEquals([status, code], [500, "internal"]);
  * ```
+ *
+ * @param as The status (default: that of the error).
  */
-export function problemResponse(c: Context, error: unknown): Response {
+export function problemResponse(
+  c: Context,
+  error: unknown,
+  as?: number,
+): Response {
   try {
-    return respond(c, error);
+    return respond(c, error, as);
   } catch (fault) {
     // The error's context was not JSON, or not a valid header value.
-    return respond(c, fault);
+    return respond(c, fault, as);
   }
 }
 
-function respond(c: Context, error: unknown): Response {
-  const problem = problemOf(c, error);
+function respond(c: Context, error: unknown, as?: number): Response {
+  const known = problemOf(c, error);
+  const problem: Problem = { ...known, status: as ?? known.status };
   const { status, code, retry_after_seconds: retryAfter, allow } = problem;
   const response = new Response(JSON.stringify(problem), {
     status,

@@ -9,7 +9,7 @@ import type { Context, Hono } from "hono";
 import { SigError } from "@sig/core";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { groupsOf, type NameOf, shownNameOf } from "../sign_in/person.ts";
-import { refuseUnavailable, sendTo } from "../sign_in/pages.ts";
+import { sendTo } from "../sign_in/pages.ts";
 import { gaveNoAnswer } from "../sessions/recheck.ts";
 import {
   type GateContext,
@@ -101,7 +101,7 @@ export function addForwardAuth(
       if (headers !== undefined) return identified(headers);
     } catch (error) {
       if (!gaveNoAnswer(error)) throw error;
-      return refuseUnavailable(c, error);
+      return problemResponse(c, error, 503);
     }
     return toLogin(c, host, context) ??
       problemResponse(

@@ -1,5 +1,6 @@
 /** Middleware that requires a relationship with an issuer. @module */
 
+import { problemResponse } from "@sig/api/internal/http";
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
 import {
@@ -7,7 +8,6 @@ import {
   parseRequirement,
   parseRequirements,
   SigError,
-  toProblem,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Context, Env, MiddlewareHandler } from "hono";
@@ -116,14 +116,15 @@ export function requireRelationship<E extends Env = SigEnv>(
     if (subject === undefined) {
       return loginAt !== undefined && isPage(c.req.raw)
         ? c.redirect(loginUrl(loginAt, c.req.url), 303)
-        : refuse(unauthorized());
+        : refuse(c, unauthorized());
     }
     try {
       judge((await ask!(subject, { graceMs })).answer, subject, "answer");
     } catch (error) {
-      if (isSigError(error, "relationship_denied")) return refuse(error);
       // No answer from the issuer is neither an allow nor a deny.
-      return refuse(error, isSigError(error) ? 503 : 500);
+      const isDeny = isSigError(error, "relationship_denied");
+      const status = isSigError(error) ? 503 : 500;
+      return refuse(c, error, isDeny ? undefined : status);
     }
     await next();
   };
@@ -174,21 +175,16 @@ export interface SigEnv {
  *
  * @param status The HTTP status (default: that of the error).
  */
-export function refuse(error: unknown, status?: number): Response {
-  const known = toProblem(error);
-  const problem = { ...known, status: status ?? known.status };
-  const headers = new Headers({
-    "content-type": "application/problem+json",
-    "cache-control": "no-store",
-  });
-  const { retry_after_seconds: seconds } = known;
-  if (typeof seconds === "number") {
-    headers.set("retry-after", String(Math.ceil(seconds)));
-  } else if (problem.status === 503) headers.set("retry-after", "5");
-  return new Response(JSON.stringify(problem), {
-    status: problem.status,
-    headers,
-  });
+export function refuse(c: Context, error: unknown, status?: number): Response {
+  const response = problemResponse(c, error, status);
+  const { headers } = response;
+  headers.set("cache-control", "no-store");
+  // The login is a cookie.
+  headers.delete("www-authenticate");
+  if (response.status === 503 && !headers.has("retry-after")) {
+    headers.set("retry-after", "5");
+  }
+  return response;
 }
 
 /** Returns the error of a request without a login. */

@@ -4,7 +4,7 @@ import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";
-import { type Context, type Handler, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { challengesIn } from "../login/challenges.ts";
 import {
   createChallenge,
@@ -203,17 +203,13 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   // The login's own routes come before the recheck, so that people can sign in
   // and out while the issuer does not respond.
   const app = new Hono<SigEnv>();
-  const post = (at: string, answer: Handler<SigEnv>) =>
-    app.post(`${path}/${at}`, async (c, next) => {
-      try {
-        requireOwnPage(c.req.raw.headers, audience);
-        return await answer(c, next);
-      } catch (error) {
-        return refuse(error);
-      }
-    });
+  app.onError((error, c) => refuse(c, error));
+  const ownPage: MiddlewareHandler<SigEnv> = async (c, next) => {
+    requireOwnPage(c.req.raw.headers, audience);
+    await next();
+  };
 
-  post("challenge", async (c) => {
+  app.post(`${path}/challenge`, ownPage, async (c) => {
     const challenge = await createChallenge({}, {
       challenges,
       client: clientOf(c),
@@ -230,7 +226,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     );
     return c.json(challenge, 200, { "cache-control": "no-store" });
   });
-  post("session", async (c) => {
+  app.post(`${path}/session`, ownPage, async (c) => {
     const { headers } = c.req.raw;
     const client = clientOf(c);
     const challenge_id = challengeCookie.read(headers);
@@ -275,7 +271,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     c.header(...challengeCookie.set("", 0), { append: true });
     return c.json(describe(session), 200, { "cache-control": "no-store" });
   });
-  post("logout", async (c) => {
+  app.post(`${path}/logout`, ownPage, async (c) => {
     const { headers } = c.req.raw;
     if (sessionCookie.isDoubled(headers)) {
       throw new SigError("invalid_request", {
@@ -291,7 +287,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     } catch (error) {
       // The next person at this computer must not be signed in, even if the
       // store can't end the session.
-      const response = refuse(error);
+      const response = refuse(c, error);
       response.headers.append(name, forget);
       return response;
     }
@@ -315,14 +311,14 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     try {
       c.set("sig", describe(await sessionOf(c.req.raw.headers)));
     } catch (error) {
-      return refuse(error, gaveNoAnswer(error) ? 503 : undefined);
+      return refuse(c, error, gaveNoAnswer(error) ? 503 : undefined);
     }
     await next();
   });
   app.get(`${path}/session`, (c) => {
     const sig = c.get("sig");
     return sig === undefined
-      ? refuse(unauthorized())
+      ? refuse(c, unauthorized())
       : c.json(sig, 200, { "cache-control": "no-store" });
   });
   return app;

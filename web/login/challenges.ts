@@ -142,18 +142,13 @@ export function challengesIn(
     maxBytes: MAX_CLIENT_BYTES,
   });
 
-  async function change(
-    id: string,
-    at: Date,
-    next: (entry: Entry) => Entry,
-  ): Promise<{ readonly before: ChallengeState; readonly after?: Entry }> {
-    let state: ChallengeState = "not_found";
-    const { after } = await entries.change(id, at, (entry) => {
-      state = stateOf(entry, at);
-      return state === "issued" ? next(entry) : undefined;
-    });
-    return { before: state, ...(after === undefined ? {} : { after }) };
-  }
+  /** Changes a challenge that is still open. */
+  const change = (id: string, at: Date, next: (entry: Entry) => Entry) =>
+    entries.change(
+      id,
+      at,
+      (entry) => stateOf(entry, at) === "issued" ? next(entry) : undefined,
+    );
 
   return {
     async create(record, at, client) {
@@ -184,7 +179,7 @@ export function challengesIn(
           ? { ...rest, failures }
           : { ...entry, failures };
       });
-      return after === undefined ? before : stateOf(after, at);
+      return stateOf(after ?? before, at);
     },
     async consume(id, at) {
       const { before, after } = await change(
@@ -194,7 +189,7 @@ export function challengesIn(
       );
       if (after !== undefined) return "consumed";
       // Without a change, the challenge was not open.
-      return before as ClosedState | "not_found";
+      return stateOf(before, at) as ClosedState | "not_found";
     },
   };
 }

@@ -139,17 +139,12 @@ export async function createChallenge(
     issued_at: formatInstant(issued),
     expires_at: formatInstant(addSeconds(issued, asked.ttlSeconds)),
   };
-  const { challenge_id, audience, nonce, scopes, subject, expires_at } = bare;
-  const nonce_sha256 = sha256Base64Url(nonce);
+  const { nonce, require: _require, issued_at: _issued, ...kept } = bare;
   const { boundTo, client } = options;
   await options.challenges.create(
     {
-      challenge_id,
-      audience,
-      nonce_sha256,
-      scopes,
-      subject,
-      expires_at,
+      ...kept,
+      nonce_sha256: sha256Base64Url(nonce),
       ...(boundTo === undefined ? {} : { bound_to: boundTo }),
     },
     at,

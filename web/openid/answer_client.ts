@@ -15,7 +15,7 @@ import { invalidRequest, OAuthError } from "../sign_in/oauth.ts";
 import { showAnswerForm, withParameters } from "../sign_in/pages.ts";
 import { seal, unseal } from "../sign_in/seal.ts";
 import { CODE_LIFE_MS, newGrantId } from "./grants.ts";
-import type { ProviderContext } from "./provider.ts";
+import type { ProviderContext } from "./provider_context.ts";
 
 /** The supported response modes: query parameters or a form. */
 export const RESPONSE_MODES: readonly string[] = Object.freeze([

@@ -17,7 +17,7 @@ import { sendTo } from "../sign_in/pages.ts";
 import { codeUrl, errorUrl, RESPONSE_MODES } from "./answer_client.ts";
 import type { Client } from "./clients.ts";
 import { readHint, SCOPES, type Signer } from "./id_token.ts";
-import type { ProviderContext } from "./provider.ts";
+import type { ProviderContext } from "./provider_context.ts";
 
 const MAX_STATE_LENGTH = 2_048;
 /** Maximum clock difference of two replicas in seconds. */

@@ -17,7 +17,7 @@ import {
 } from "../sign_in/oauth.ts";
 import type { AuthMethod, Client } from "./clients.ts";
 import { toJose } from "./keys.ts";
-import type { ProviderContext } from "./provider.ts";
+import type { ProviderContext } from "./provider_context.ts";
 
 /** The supported signing algorithms of assertions. */
 export const ASSERTION_ALGORITHMS: readonly string[] = Object.freeze([

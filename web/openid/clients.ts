@@ -180,14 +180,10 @@ function readFile(bytes: Uint8Array | string): readonly Entry[] {
     }
     if (!isSigError(error)) throw error;
     const { errors } = error.context;
-    if (!Array.isArray(errors)) throw error;
-    const faults = errors as unknown as readonly {
-      readonly pointer: string;
-      readonly detail: string;
-    }[];
+    if (errors === undefined) throw error;
     throw refuse(
       "invalid_request",
-      faults.map(({ pointer, detail }) =>
+      errors.map(({ pointer, detail }) =>
         `${pointer === "" ? "the file" : pointer}: ${detail}`
       ).join("; "),
       { errors },

@@ -12,7 +12,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { requireOwnPage } from "../sessions/cookies.ts";
 import type { Session } from "../sessions/session.ts";
-import type { ProviderContext } from "./provider.ts";
+import type { ProviderContext } from "./provider_context.ts";
 
 const MAX_BODY_BYTES = 4 * 1024;
 

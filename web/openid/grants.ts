@@ -46,8 +46,6 @@ interface Grant {
    * none.
    */
   readonly refresh: string | null;
-  /** Present if the whole family is revoked. */
-  readonly dead?: true;
 }
 
 /** The grant of a token. */
@@ -143,8 +141,7 @@ export function createGrants({ store, keys, now }: {
       ...(scope === undefined ? {} : { scope }),
     };
     const { after } = await records.change(id, at, (grant) => {
-      if (grant.dead) return undefined;
-      if (!isGood(grant)) return dead(grant);
+      if (!isGood(grant)) return undefined;
       const young = grant.access.filter(({ expires_ms }) =>
         at.getTime() < expires_ms
       );
@@ -159,7 +156,11 @@ export function createGrants({ store, keys, now }: {
       // Without a refresh token, the grant expires with its code.
       expiresAt: refresh ? new Date(expiresMs) : undefined,
     });
-    if (after === undefined || after.dead) return undefined;
+    if (after === undefined) {
+      // Used again, even concurrently: tokens of the first use go with it.
+      await records.take(id, at);
+      return undefined;
+    }
     return {
       access_token: `${id}.${accessSecret}`,
       ...(refreshSecret ? { refresh_token: `${id}.${refreshSecret}` } : {}),
@@ -221,16 +222,11 @@ export function createGrants({ store, keys, now }: {
      */
     rotate: (found: FoundGrant, options: IssueOptions) =>
       issueTokens(found, options, (grant) => isRefreshToken(grant, found)),
-    /** Revokes all tokens of the family. */
+    /**
+     * Revokes all tokens of the family by deleting its record, which a
+     * concurrent change then does not find.
+     */
     async revokeFamily(id: string) {
-      await records.change(
-        id,
-        now(),
-        (grant) => grant.dead ? undefined : dead(grant),
-      );
-    },
-    /** Deletes the family, so that its id is unknown. */
-    async deleteGrant(id: string) {
       await records.take(id, now());
     },
     /** Revokes one access token. */
@@ -249,14 +245,6 @@ export function isRefreshToken(
   { sha256 }: FoundGrant,
 ): boolean {
   return refresh !== null && equalInConstantTime(refresh, sha256);
-}
-
-/**
- * Returns a revoked grant. It is kept until it expires, so that concurrent
- * requests find it.
- */
-function dead(grant: Grant): Grant {
-  return { ...grant, dead: true, access: [], refresh: null };
 }
 
 /**

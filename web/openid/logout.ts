@@ -29,7 +29,7 @@ import {
   type Signer,
   signLogoutToken,
 } from "./id_token.ts";
-import type { ProviderContext } from "./provider.ts";
+import type { ProviderContext } from "./provider_context.ts";
 
 const NAMES = [
   "id_token_hint",

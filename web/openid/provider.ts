@@ -25,10 +25,7 @@ import type {
   LoginHost,
   OpenIdProvider,
 } from "../sign_in/host.ts";
-import {
-  addInteractionRoutes,
-  type SignInContext,
-} from "../sign_in/interaction.ts";
+import { addInteractionRoutes } from "../sign_in/interaction.ts";
 import { refuseDirectly } from "../sign_in/oauth.ts";
 import { refusePage, requireGet, sendTo } from "../sign_in/pages.ts";
 import type { Naming } from "../sign_in/person.ts";
@@ -37,9 +34,10 @@ import { authorize } from "./authorize.ts";
 import type { Clients } from "./clients.ts";
 import { listConsents, revokeConsent } from "./consents.ts";
 import { metadataOf, requireIssuerIdentifier } from "./discovery.ts";
-import { createGrants, type Grants } from "./grants.ts";
+import { createGrants } from "./grants.ts";
 import type { ProviderKeys } from "./keys.ts";
 import { createBackchannel, logOutByForm, logOutByLink } from "./logout.ts";
+import type { ProviderContext } from "./provider_context.ts";
 import { issueByGrant, revoke, userinfo } from "./token.ts";
 
 /** The operator's settings of the provider. */
@@ -100,16 +98,6 @@ export function createProvider(settings: ProviderSettings): OpenIdProvider {
   return { joinLogin: (host) => joinLogin(settings, host) };
 }
 
-/** The state that the routes of the provider share. */
-export interface ProviderContext extends SignInContext, Naming {
-  /** Returns the current applications, without hosts. */
-  readonly clients: () => Clients;
-  readonly keys: ProviderKeys;
-  readonly grants: Grants;
-  /** Delivers logout tokens now; those that fail are delivered later. */
-  readonly notifyNow: () => void;
-}
-
 function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
   const { clients, keys, nameOf, usernameOf } = options;
   const { store, now } = host;
@@ -141,7 +129,7 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
         await outbox.add(notification);
       }
     },
-    drop: (grant) => grants.deleteGrant(grant),
+    drop: (grant) => grants.revokeFamily(grant),
     now,
   });
   const recheck = createRecheck({

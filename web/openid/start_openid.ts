@@ -18,24 +18,10 @@ import {
 import type { Naming } from "../sign_in/person.ts";
 import { type Clients, readClients } from "./clients.ts";
 import { generateProviderKeys, readProviderKeys } from "./keys.ts";
-import type { OpenIdProvider, ProviderWork } from "../sign_in/host.ts";
+import type { ProviderWork } from "../sign_in/host.ts";
 import { createProvider, type ProviderSettings } from "./provider.ts";
 import { DEFAULT_RECHECK_MS } from "../sessions/recheck.ts";
 import { runInBackground } from "../sessions/watch.ts";
-
-/** The provider of a process. */
-export interface OpenIdProgram {
-  /** Warnings to print at the start. */
-  readonly warnings: readonly string[];
-  /** The settings from flags and files. */
-  readonly settings: ProviderSettings;
-  /** Creates the provider with these settings, or with those of a demo. */
-  createProvider(settings: ProviderSettings): OpenIdProvider;
-  /** Starts the background work. */
-  begin(provider: ProviderWork, telemetry?: Telemetry): void;
-  /** Ends the background work. */
-  close(): Promise<void>;
-}
 
 const MAX_CLIENTS_BYTES = 8 * 1024 * 1024;
 const MAX_KEYS_BYTES = 256 * 1024;
@@ -56,6 +42,9 @@ interface OpenIdFlags {
   readonly log: "json" | "text" | "off";
 }
 
+/** The provider of a process. */
+export type OpenIdProgram = Awaited<ReturnType<typeof startOpenId>>;
+
 /**
  * Reads `--oidc-clients`, `--oidc-keys`, `--people`, `--session`, `--recheck`,
  * `--grace`, `--gate-host`. Missing keys are generated; those of a demo without
@@ -65,10 +54,7 @@ interface OpenIdFlags {
  * @throws {SigError} `invalid_request`, `invalid_json`, `invalid_key`,
  * `source_not_found`, `document_too_large`, `write_failed`.
  */
-export async function startOpenId(
-  flags: OpenIdFlags,
-  io: ServerIo,
-): Promise<OpenIdProgram> {
+export async function startOpenId(flags: OpenIdFlags, io: ServerIo) {
   const { "oidc-clients": path, people: peoplePath, log } = flags;
   const recheckMs = recheckOf(flags);
   const say = (level: "info" | "error", message: string) => {
@@ -112,21 +98,26 @@ export async function startOpenId(
     for (const reread of rereads) void reread();
   });
   let stop: (() => Promise<void>) | undefined;
+  const settings: ProviderSettings = {
+    // With forward auth only, there are no applications.
+    clients: () => clients() ?? NO_CLIENTS,
+    keys,
+    sessionMs: flags.session,
+    graceMs: flags.grace,
+    nameOf: (subject) => people()?.nameOf?.(subject),
+    usernameOf: (subject) => people()?.usernameOf?.(subject),
+    gateHosts: flags["gate-host"],
+    gateMaxAgeMs: flags["max-age"] ?? recheckMs,
+  };
   return {
+    /** Warnings to print at the start. */
     warnings,
-    settings: {
-      // With forward auth only, there are no applications.
-      clients: () => clients() ?? NO_CLIENTS,
-      keys,
-      sessionMs: flags.session,
-      graceMs: flags.grace,
-      nameOf: (subject) => people()?.nameOf?.(subject),
-      usernameOf: (subject) => people()?.usernameOf?.(subject),
-      gateHosts: flags["gate-host"],
-      gateMaxAgeMs: flags["max-age"] ?? recheckMs,
-    },
+    /** The settings from flags and files. */
+    settings,
+    /** Creates the provider with these settings, or with those of a demo. */
     createProvider,
-    begin(provider, telemetry) {
+    /** Starts the background work. */
+    begin(provider: ProviderWork, telemetry?: Telemetry): void {
       let sessions: number | undefined;
       telemetry?.gauge(
         "sig.sessions",
@@ -141,7 +132,8 @@ export async function startOpenId(
           say("error", `sessions are not watched now: ${describe(error)}`),
       });
     },
-    async close() {
+    /** Ends the background work. */
+    async close(): Promise<void> {
       stopListening?.();
       await stop?.();
     },

@@ -25,7 +25,7 @@ import {
   TOKEN_LIFE_SECONDS,
 } from "./grants.ts";
 import { claimsOf, signIdToken } from "./id_token.ts";
-import type { ProviderContext } from "./provider.ts";
+import type { ProviderContext } from "./provider_context.ts";
 
 /** Reads a form that an application sent, and authenticates it. */
 async function readRequest(c: Context<ServiceEnv>, context: ProviderContext) {
@@ -76,7 +76,7 @@ async function redeemCode(
     ? parameters.get("code_verifier") === undefined
     : matchesChallenge(parameters.require("code_verifier"), code_challenge);
   if (!isVerified) throw refuse("code_verifier does not match");
-  if (grant.dead || grant.code.used) {
+  if (grant.code.used) {
     // A second use indicates a stolen code (RFC 6749 §4.1.2).
     await grants.revokeFamily(id);
     throw refuse(CODE_USED);
@@ -113,10 +113,7 @@ async function refresh(
   const { grants } = context;
   const found = await grants.find(parameters.require("refresh_token"));
   const asked = parameters.get("scope")?.split(" ");
-  if (
-    found === undefined || found.grant.client_id !== client.client_id ||
-    found.grant.dead
-  ) throw refuse(NOT_KNOWN);
+  if (found?.grant.client_id !== client.client_id) throw refuse(NOT_KNOWN);
   if (asked?.every((each) => found.grant.scope.includes(each)) === false) {
     throw new OAuthError("invalid_scope", "scope exceeds what was granted");
   }

@@ -60,27 +60,11 @@ export function refusePage(c: Context<ServiceEnv>, error: unknown): Response {
       }),
     );
   }
+  // The error of an issuer or store is 503: neither an allow nor a deny.
   const { code, status } = toProblem(error);
-  return isSigError(error) && code !== "internal" && status >= 500
-    ? refuseUnavailable(c, error)
-    : problemResponse(c, error);
-}
-
-/**
- * Returns the error of an issuer or store as 503, which is neither an allow nor
- * a deny.
- */
-export function refuseUnavailable(
-  c: Context<ServiceEnv>,
-  error: SigError,
-): Response {
-  const { headers } = problemResponse(c, error);
-  const problem = { ...toProblem(error), status: 503 };
-  const instance: string = c.get("requestId");
-  return new Response(JSON.stringify({ ...problem, instance }), {
-    status: 503,
-    headers,
-  });
+  const isUnavailable = isSigError(error) && code !== "internal" &&
+    status >= 500;
+  return problemResponse(c, error, isUnavailable ? 503 : undefined);
 }
 
 /**

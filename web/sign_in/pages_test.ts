@@ -3,7 +3,7 @@ import type { ServiceEnv } from "@sig/api/internal/http";
 import { SigError } from "@sig/core";
 import { assertEquals } from "@std/assert";
 import { refuseDirectly } from "./oauth.ts";
-import { refusePage, refuseUnavailable } from "./pages.ts";
+import { refusePage } from "./pages.ts";
 
 /** An error of another version of this package. */
 function errorOfAnotherVersion(): SigError {
@@ -31,12 +31,6 @@ Deno.test("an error with an unknown code is answered as a failure of the server"
     code: "internal",
   };
   assertEquals(await refusedBy(refusePage), [500, { ...problem, status: 500 }]);
-  const unavailable = (...[c, error]: Parameters<typeof refusePage>) =>
-    refuseUnavailable(c, error as SigError);
-  assertEquals(await refusedBy(unavailable), [503, {
-    ...problem,
-    status: 503,
-  }]);
   assertEquals(await refusedBy(refuseDirectly), [503, {
     error: "temporarily_unavailable",
     error_description: "no answer: of_another_version; try again",
