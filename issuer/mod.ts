@@ -94,12 +94,11 @@ export {
   type StoredKey,
 } from "./keys/key_store.ts";
 export { type Issuer, type IssuerIdentity, openIssuer } from "./open_issuer.ts";
+export type { NamedDraft, SignedEvent } from "./recovery/corrective_drafts.ts";
 export type {
-  NamedDraft,
   RecoveryPlan,
   RecoveryRequest,
   RemainingKey,
-  SignedEvent,
 } from "./recovery/plan_recovery.ts";
 export { type GuardOptions, requireGuards } from "./plan/guards.ts";
 export type {

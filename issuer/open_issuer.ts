@@ -37,11 +37,11 @@ import type {
 } from "./recovery/plan_recovery.ts";
 import {
   createRecovery,
+  firstCommitment,
   planOnFeed,
   recover,
   type RecoveredIssuer,
 } from "./recovery/recover_issuer.ts";
-import { firstCommitment } from "./recovery/write_recovery.ts";
 import { type RotatedKey, rotateKey } from "./rotate_key.ts";
 
 /** The result of {@linkcode Issuer.identity}. */

@@ -44,11 +44,12 @@ export async function rotateKey(
     const key = await addSigningKey(writer, options, {
       documents,
       keys,
-      beforePublishing: async (key, published) => {
-        if (!isIntroduced) return;
-        const next = { key, published };
-        warnings = await introduce(session, writer, next, options);
-      },
+      beforePublishing: (key, published) =>
+        Promise.resolve(async () => {
+          if (!isIntroduced) return;
+          const next = { key, published };
+          warnings = await introduce(session, writer, next, options);
+        }),
       onStep: session.options.faults?.onStep,
     });
     session.signWith(key.kid);

@@ -48,11 +48,14 @@ export interface RotateKeyOptions {
 interface RotateKeyContext {
   readonly documents: IssuerDocuments;
   readonly keys: Keys;
-  /** Called with the new key before the documents are written. */
+  /**
+   * Called with the new key before anything is written. The function that it
+   * returns runs when the key is stored, before the documents are written.
+   */
   readonly beforePublishing: (
     key: SigningKey,
     published: VerificationKey,
-  ) => Promise<void>;
+  ) => Promise<() => Promise<unknown>>;
   readonly onStep?: ((step: string) => void) | undefined;
 }
 
@@ -104,12 +107,13 @@ export async function addSigningKey(
   });
   const published = resolver.resolve(kid);
   if (published.jwk.x !== x) throw isAnother(kid);
+  const writeBefore = await beforePublishing(key, published);
   if (kept === undefined) {
     const named = "sign" in picked ? picked : { ...picked, kid };
     await store?.write({ host, kid }, named);
   }
   onStep?.("key-stored");
-  await beforePublishing(key, published);
+  await writeBefore();
   if (jwks !== documents.jwks) {
     await writer.replace(documents.jwksPath, jwksBytes);
   }

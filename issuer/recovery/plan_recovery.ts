@@ -1,25 +1,15 @@
 /**
- * Plans what a recovery publishes: its statement, and corrective events
- * (docs/protocol.md §14.5). Writes nothing.
+ * Plans what a recovery publishes (docs/protocol.md §14.5): which keys end, and
+ * what follows. Writes nothing.
  *
  * @module
  */
 
-import {
-  type FeedState,
-  isRevoke,
-  isUpsert,
-  type RelationshipRevokeEvent,
-  type RelationshipState,
-  type RelationshipUpsertEvent,
-  Replay,
-  SigError,
-  type SigEvent,
-} from "@sig/core";
+import { type FeedState, Replay, SigError, type SigEvent } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { encodeBase64Url } from "@sig/jose/internal";
 import { isVoidEvent, type KeyResolver, type SigningKey } from "@sig/jose/keys";
-import { leafHash, sha256, TreeHasher } from "@sig/jose/proofs";
+import { leafHash, TreeHasher } from "@sig/jose/proofs";
 import {
   commitmentTo,
   type EndedKey,
@@ -28,7 +18,6 @@ import {
   type Recovery,
   type StatementClaims,
 } from "@sig/jose/recovery";
-import type { EventDraft } from "../append/draft.ts";
 import { verifyEvent } from "../append/verify_feed.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
 import {
@@ -37,6 +26,12 @@ import {
   kidsNewestFirst,
 } from "../documents/signing_key.ts";
 import { kidExists, requireKid } from "../keys/key_store.ts";
+import {
+  correctiveDrafts,
+  draftOf,
+  type NamedDraft,
+  type SignedEvent,
+} from "./corrective_drafts.ts";
 
 /** What the operator wants to recover from. */
 export interface RecoveryRequest {
@@ -52,14 +47,6 @@ export interface RecoveryRequest {
   readonly kid?: string | undefined;
   /** Sequences of void events that are appended again. */
   readonly again?: readonly number[] | undefined;
-}
-
-/** An event of the feed, and the key that signed it. */
-export interface SignedEvent {
-  /** The event. */
-  readonly event: SigEvent;
-  /** The key. */
-  readonly kid: string;
 }
 
 /** A key that a recovery from a theft does not end. */
@@ -92,14 +79,6 @@ export interface RecoveryPlan {
   readonly after: FeedState;
   /** The events that bring readers of v0.1 to that state. */
   readonly drafts: readonly NamedDraft[];
-}
-
-/** A draft, and what its `event_id` is derived from. */
-export interface NamedDraft {
-  /** The draft, without an `event_id`. */
-  readonly draft: EventDraft;
-  /** The text from which its `event_id` is derived. */
-  readonly name: string;
 }
 
 /** Creates the error of a recovery that is refused before it writes. */
@@ -208,8 +187,26 @@ export async function planRecovery(
     kept,
     before: before.state(),
     after: after.state(),
-    drafts: correctiveDrafts(documents, events, isVoid, request.again ?? []),
+    drafts: [
+      ...correctiveDrafts(newReplay(documents), events, isVoid),
+      ...repeatedDrafts(voids, request.again ?? []),
+    ],
   };
+}
+
+/** Returns the void events that the owner wants again. */
+function repeatedDrafts(
+  voids: readonly SignedEvent[],
+  again: readonly number[],
+): readonly NamedDraft[] {
+  const owned = voids.filter(({ event }) => again.includes(event.sequence));
+  if (owned.length < again.length) {
+    throw refused("only void events can be appended again");
+  }
+  return owned.map(({ event }) => ({
+    draft: draftOf(event),
+    name: `again\n${event.sequence}`,
+  }));
 }
 
 /** Returns the keys that do not end, and that no statement has named. */
@@ -283,50 +280,52 @@ function endedKeys(
   const { keys } = documents;
   const named = [...stolen.keys(), ...lost];
   if (named.length === 0) throw refused("no key is named as stolen or lost");
+  const byKey = new Map<string, EndedKey>();
   for (const kid of named) {
-    if (!keys.keys.has(kid)) throw refused(`there is no key ${quote(kid)}`);
+    const x = keys.keys.get(kid)?.jwk.x;
+    if (x === undefined) throw refused(`there is no key ${quote(kid)}`);
     if (stolen.has(kid) && lost.includes(kid)) {
       throw refused(`key ${quote(kid)} is named twice`);
     }
     const end = keys.endOf(kid);
-    const asked = stolen.get(kid) ?? events.length;
-    if (asked > events.length) {
+    const last_sequence = stolen.get(kid) ?? events.length;
+    if (last_sequence > events.length) {
       throw refused(
-        `the feed ends at sequence ${events.length}, before ${asked}`,
+        `the feed ends at sequence ${events.length}, before ${last_sequence}`,
       );
     }
-    if (end !== undefined && end < asked) {
+    if (end !== undefined && end < last_sequence) {
       throw refused(`key ${quote(kid)} ended at sequence ${end} already`);
     }
+    const reason = stolen.has(kid) ? "compromised" : "lost";
+    const other = byKey.get(x) ?? { kid, last_sequence, reason };
+    if (other.last_sequence !== last_sequence || other.reason !== reason) {
+      throw refused(
+        `${quote(other.kid)} and ${
+          quote(kid)
+        } are one key, and must have one end`,
+        "Nothing was changed. Name only one of the two.",
+      );
+    }
+    byKey.set(x, { kid, x, last_sequence, reason });
   }
   const theft = Math.min(...stolen.values());
-  const xOf = (kid: string) => keys.keys.get(kid)!.jwk.x;
-  const ended: EndedKey[] = [];
-  for (const kid of keys.keys.keys()) {
-    const x = xOf(kid);
-    const thief = [...stolen].find(([other]) => xOf(other) === x);
-    const isLost = lost.some((other) => xOf(other) === x);
-    if (thief !== undefined) {
-      const [, last_sequence] = thief;
-      ended.push({ kid, x, last_sequence, reason: "compromised" });
-    } else if (isLost) {
-      const last_sequence = events.length;
-      ended.push({ kid, x, last_sequence, reason: "lost" });
-    } else if (keys.endOf(kid) === undefined && !held.includes(kid)) {
-      const last = events.findLast((each) => each.kid === kid);
-      const last_sequence = last?.event.sequence ?? 0;
-      if (last_sequence > theft) {
-        throw refused(
-          `key ${
-            quote(kid)
-          } signed event ${last_sequence}, after the theft, and its private part is not here`,
-          "Nothing was changed. If the thief added it: --stolen with sequence 0. If it is yours: --lost.",
-        );
-      }
-      ended.push({ kid, x, last_sequence, reason: "retired" });
+  return [...keys.keys].flatMap(([kid, { jwk: { x } }]): EndedKey[] => {
+    const ended = byKey.get(x);
+    if (ended !== undefined) return [{ ...ended, kid }];
+    if (keys.endOf(kid) !== undefined || held.includes(kid)) return [];
+    const last = events.findLast((each) => each.kid === kid);
+    const last_sequence = last?.event.sequence ?? 0;
+    if (last_sequence <= theft) {
+      return [{ kid, x, last_sequence, reason: "retired" }];
     }
-  }
-  return ended;
+    throw refused(
+      `key ${
+        quote(kid)
+      } signed event ${last_sequence}, after the theft, and its private part is not here`,
+      "Nothing was changed. If the thief added it: --stolen with sequence 0. If it is yours: --lost.",
+    );
+  });
 }
 
 /**
@@ -383,134 +382,4 @@ export function keysAfter(
     ended.every((each) => each.kid !== kid)
   ).map(([kid, { jwk }]) => [kid, jwk.x]);
   return Object.fromEntries([...left, [added.kid, added.x]]);
-}
-
-/**
- * Returns the corrective events: what restores each relationship that a void
- * event touched, if its state differs for readers of v0.1. Then the events that
- * the owner wants again.
- */
-function correctiveDrafts(
-  documents: IssuerDocuments,
-  events: readonly SignedEvent[],
-  isVoid: (each: SignedEvent) => boolean,
-  again: readonly number[],
-): readonly NamedDraft[] {
-  const plain = newReplay(documents);
-  const upserts = new Map<string, RelationshipUpsertEvent>();
-  const revokes = new Map<string, RelationshipRevokeEvent>();
-  const first = new Map<string, SigEvent>();
-  for (const each of events) {
-    const { event } = each;
-    const id = event.relationship_id;
-    plain.apply(event);
-    if (isVoid(each)) {
-      if (!first.has(id) && (isUpsert(event) || upserts.has(id))) {
-        first.set(id, event);
-      }
-    } else if (isUpsert(event)) {
-      upserts.set(id, event);
-      revokes.delete(id);
-    } else if (isRevoke(event) && upserts.has(id)) revokes.set(id, event);
-  }
-  const { by_relationship_id: states } = plain.state();
-  const drafts = [...first].flatMap(([id, cause]) =>
-    restore(states.get(id)!, upserts.get(id), revokes.get(id), cause)
-      .map((draft) => ({ draft, name: `${draft.event_type}\n${id}` }))
-  );
-  const owned = events.filter((each) =>
-    isVoid(each) && again.includes(each.event.sequence)
-  );
-  if (owned.length < again.length) {
-    throw refused("only void events can be appended again");
-  }
-  const repeated = owned.map(({ event }) => ({
-    draft: draftOf(event),
-    name: `again\n${event.sequence}`,
-  }));
-  return [...drafts, ...repeated];
-}
-
-function restore(
-  plain: RelationshipState,
-  upsert: RelationshipUpsertEvent | undefined,
-  revoke: RelationshipRevokeEvent | undefined,
-  cause: SigEvent,
-): readonly EventDraft[] {
-  if (upsert === undefined) {
-    if (plain.status === "revoked") return [];
-    return [{
-      event_type: "relationship.revoke",
-      relationship_id: plain.relationship_id,
-      subject: plain.subject,
-      reason_code: "error_correction",
-      effective_at: cause.issued_at,
-      amend: true,
-    }];
-  }
-  const isChanged = plain.subject !== upsert.subject ||
-    plain.relationship_type !== upsert.relationship_type ||
-    JSON.stringify(plain.roles) !== JSON.stringify(upsert.roles) ||
-    plain.valid_from !== upsert.valid_from ||
-    plain.valid_until !== upsert.valid_until;
-  const { status, revoked_effective_at, revoked_reason_code } = plain;
-  if (revoke === undefined) {
-    return isChanged || status === "revoked" ? [draftOf(upsert)] : [];
-  }
-  const isSame = status === "revoked" &&
-    revoked_effective_at === revoke.effective_at &&
-    revoked_reason_code === revoke.reason_code;
-  if (isSame && !isChanged) return [];
-  return [...isChanged ? [draftOf(upsert)] : [], draftOf(revoke)];
-}
-
-/** Returns a draft with the content of an event. */
-function draftOf(event: SigEvent): EventDraft {
-  const { relationship_id, subject, visibility, reason, metadata } = event;
-  const common = {
-    relationship_id,
-    subject,
-    visibility,
-    ...(reason === undefined ? {} : { reason }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
-  if (isRevoke(event)) {
-    const { event_type, reason_code, effective_at } = event;
-    return { event_type, ...common, reason_code, effective_at, amend: true };
-  }
-  const { event_type, relationship_type, roles } = event;
-  const { valid_from, valid_until, display } = event;
-  return {
-    event_type,
-    ...common,
-    relationship_type,
-    roles,
-    valid_from,
-    valid_until,
-    ...(display === undefined ? {} : { display }),
-  };
-}
-
-/**
- * Completes drafts: the `event_id` depends on the statement and on what is
- * restored, so that a repeated recovery appends nothing twice. A revoke counts
- * at the latest from now on.
- *
- * @param statement The text of the statement.
- */
-export function nameDrafts(
-  drafts: readonly NamedDraft[],
-  statement: string,
-  now: string,
-): readonly EventDraft[] {
-  return drafts.map(({ draft, name }) => {
-    const bytes = new TextEncoder().encode(`${statement}\n${name}`);
-    const event_id = `recovery-${encodeBase64Url(sha256(bytes))}`;
-    if (draft.event_type !== "relationship.revoke") {
-      return { ...draft, event_id };
-    }
-    const { effective_at = now } = draft;
-    const isAhead = effective_at > now;
-    return { ...draft, event_id, ...isAhead && { effective_at: now } };
-  });
 }

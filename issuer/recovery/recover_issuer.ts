@@ -1,23 +1,36 @@
 /** Recovers an open issuer from stolen and lost keys. @module */
 
-import { formatInstant, instantOf } from "@sig/core";
+import {
+  formatInstant,
+  instantOf,
+  SigError,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { SigningKey } from "@sig/jose/keys";
-import { signStatement } from "@sig/jose/recovery";
+import {
+  commitmentTo,
+  readRecovery,
+  type Recovery,
+  type RecoveryMember,
+  signStatement,
+} from "@sig/jose/recovery";
 import { type AppendedEvent, appendInTurn } from "../append/append_batch.ts";
 import type { FeedSession, FeedWork } from "../append/feed_session.ts";
 import { addSigningKey } from "../documents/add_signing_key.ts";
+import { encodeDocument } from "../documents/build_documents.ts";
+import type { IssuerDocuments } from "../documents/documents.ts";
 import { heldKeys, isAuthorized } from "../documents/signing_key.ts";
 import { publishProofs } from "../proofs/publish_proofs.ts";
+import { nameDrafts } from "./corrective_drafts.ts";
 import {
   keysAfter,
-  nameDrafts,
   planRecovery,
   type RecoveryPlan,
   type RecoveryRequest,
   requireSameEnds,
   requireSameKey,
 } from "./plan_recovery.ts";
-import { firstCommitment, writeRecovery } from "./write_recovery.ts";
 
 /** The result of {@linkcode Issuer.recover}. */
 export interface RecoveredIssuer {
@@ -38,9 +51,56 @@ export async function createRecovery(
     const recovery = await firstCommitment(documents, x);
     await publishProofs(session, writer, { init: true, recovery });
     session.forgetDocuments();
-    await writeRecovery(writer, await session.readDocuments(), recovery.member);
+    const metadata = await encodeMetadata(
+      await session.readDocuments(),
+      recovery.member,
+    );
+    await writer.replace(WELL_KNOWN_PATHS.metadata, metadata);
     session.forgetDocuments();
   });
+}
+
+/**
+ * Returns the commitment to a first recovery key.
+ *
+ * @param x The public recovery key, base64url.
+ * @throws {SigError} `issuer_exists` if there is one, `invalid_key` for a key
+ * that signs events.
+ */
+export async function firstCommitment(
+  { issuer, keys, recovery }: IssuerDocuments,
+  x: string,
+): Promise<Recovery> {
+  if (recovery !== undefined) {
+    throw new SigError("issuer_exists", {
+      action: "create recovery key",
+      reason: "the issuer has one",
+      context: { hint: "Nothing was changed. A recovery names the next." },
+    });
+  }
+  for (const [kid, { jwk }] of keys.keys) {
+    if (jwk.x !== x) continue;
+    throw new SigError("invalid_key", {
+      action: "create recovery key",
+      reason: `it is the signing key ${quote(kid)}`,
+      context: { kid },
+    });
+  }
+  const member = { commitment: commitmentTo(x), statements: [] };
+  return await readRecovery(member, issuer);
+}
+
+/**
+ * Returns `sig.json` with a member `recovery` that readers accept.
+ *
+ * @throws {SigError} `invalid_recovery`, `document_too_large`.
+ */
+async function encodeMetadata(
+  { issuer, limits, metadata }: IssuerDocuments,
+  recovery: RecoveryMember,
+): Promise<Uint8Array> {
+  await readRecovery(recovery, issuer);
+  return encodeDocument({ ...metadata, recovery }, limits.maxMetadataBytes);
 }
 
 /** Returns the work of {@linkcode Issuer.planRecovery}. */
@@ -71,12 +131,17 @@ export async function recover(
     const { kid } = plan;
     let statement = plan.isPublished ? member!.statements.at(-1)! : "";
     const beforePublishing = async ({ publicJwk: { x } }: SigningKey) => {
-      if (plan.isPublished) return requireSameKey(plan, x);
+      if (plan.isPublished) {
+        requireSameKey(plan, x);
+        return () => Promise.resolve();
+      }
       const keys = keysAfter(documents, plan.claims.ended, { kid, x });
       const claims = { ...plan.claims, keys };
       statement = await signStatement(claims, request.recoveryKey);
       const statements = [...member!.statements, statement];
-      await writeRecovery(writer, documents, { ...member!, statements });
+      const recovery = { ...member!, statements };
+      const metadata = await encodeMetadata(documents, recovery);
+      return () => writer.replace(WELL_KNOWN_PATHS.metadata, metadata);
     };
     const keys = await session.ownKeys(documents);
     const { onStep } = session.options.faults ?? {};
