@@ -12,7 +12,7 @@ import {
   withPlace,
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
-import { openDatabase } from "./index/feed_index.ts";
+import { openDatabase } from "./index/index_file.ts";
 
 // promise: A forged or older index causes no gap, no repeated sequence, and
 //   hides no lost event.

@@ -68,14 +68,13 @@ export type {
   PublishedDocuments,
 } from "./documents/signing_key.ts";
 export { enrolmentDraft } from "./enrolment.ts";
-export {
-  type EventIndex,
-  type FeedHead,
-  FeedIndex,
-  type IndexedEvent,
-  type IndexedRelationship,
-  type LinePlace,
-} from "./index/feed_index.ts";
+export { type EventIndex, FeedIndex } from "./index/feed_index.ts";
+export type {
+  FeedHead,
+  IndexedEvent,
+  IndexedRelationship,
+  LinePlace,
+} from "./index/index_file.ts";
 export {
   type InitializedIssuer,
   initIssuer,

@@ -29,12 +29,12 @@ import {
   type WritableEvent,
   type WriteRules,
 } from "./write_rules.ts";
+import type { EventIndex } from "../index/feed_index.ts";
 import {
-  type EventIndex,
   type FeedHead,
   type IndexedRelationship,
   IndexError,
-} from "../index/feed_index.ts";
+} from "../index/index_file.ts";
 import type { FeedWriter, OpenFeed } from "../store/feed_store.ts";
 
 /** The result of appending one draft. */

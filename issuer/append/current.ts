@@ -10,12 +10,12 @@ import {
   type SigEvent,
 } from "@sig/core";
 import { isVoidEvent } from "@sig/jose/keys";
+import type { EventIndex } from "../index/feed_index.ts";
 import {
-  type EventIndex,
   type IndexedRelationship,
   IndexError,
   type LinePlace,
-} from "../index/feed_index.ts";
+} from "../index/index_file.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 import type { LineRules } from "../documents/documents.ts";
 

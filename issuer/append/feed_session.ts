@@ -21,7 +21,8 @@ import {
   type KeySource,
   resolveKeys,
 } from "../documents/signing_key.ts";
-import { type EventIndex, IndexError } from "../index/feed_index.ts";
+import type { EventIndex } from "../index/feed_index.ts";
+import { IndexError } from "../index/index_file.ts";
 import { FeedIds } from "../store/feed_lines.ts";
 import {
   DEFAULT_LOCK_TIMEOUT_MS,

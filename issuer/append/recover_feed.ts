@@ -17,7 +17,8 @@ import { encodeBase64Url } from "@sig/jose/internal";
 import { digestStatements } from "@sig/jose/recovery";
 import type { LineRules } from "../documents/documents.ts";
 import { type VerifiedLine, verifyEvent, verifyLine } from "./verify_feed.ts";
-import type { EventIndex, FeedHead } from "../index/feed_index.ts";
+import type { EventIndex } from "../index/feed_index.ts";
+import type { FeedHead } from "../index/index_file.ts";
 import { type FeedLine, readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 

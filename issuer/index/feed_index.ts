@@ -1,79 +1,21 @@
-/**
- * An index of a feed's events and relationships, in SQLite and in memory.
- *
- * @module
- */
+/** An index of a feed's events and relationships. @module */
 
-import type * as sqlite from "node:sqlite";
 import {
   compareInstants,
   isRevoke,
   parseTimestamp,
   type PastEvents,
-  type PastRelationship,
   type SigEvent,
 } from "@sig/core";
-import { loadBuiltin } from "@sig/jose/internal";
-import { removeFile, tryOpenFile } from "../disk/disk.ts";
-
-/** The position of a line in the feed. */
-export interface LinePlace {
-  /** Number of bytes of the feed before the line. */
-  readonly offset: number;
-  /** Length in bytes, without the LF. */
-  readonly bytes: number;
-}
-
-/** An indexed relationship, with the position of its last event. */
-export interface IndexedRelationship extends PastRelationship, LinePlace {
-  /** Identifier, unique in the feed. */
-  readonly relationship_id: string;
-  /** The subject of its first upsert, under which the state tree stores it. */
-  readonly home: string;
-  /**
-   * Whether it has only void events (docs/protocol.md §14.2): readers do not
-   * know it, but another subject must not use its id. It counts as revoked.
-   */
-  readonly isVoid: boolean;
-  /** Sequence of its last event. */
-  readonly last_sequence: number;
-}
-
-/** An indexed event: its position and sequence. */
-export interface IndexedEvent extends LinePlace {
-  /** Its sequence. */
-  readonly sequence: number;
-}
-
-/** An event that is not in the file yet, and its relationship after it. */
-interface PendingEvent extends IndexedEvent {
-  readonly relationship: IndexedRelationship | undefined;
-}
-
-/**
- * The end of the verified part of the feed. The last line is kept byte for
- * byte, to detect an index of another or an older feed.
- */
-export interface FeedHead {
-  /** The issuer's DID. */
-  readonly issuer: string;
-  /** Identity of the feed's file: {@linkcode OpenFeed.identity}. */
-  readonly identity: string;
-  /** Number of verified and durable bytes of the feed. */
-  readonly bytes: number;
-  /** Sequence of the last event, 0 before the first. */
-  readonly sequence: number;
-  /** The latest `issued_at` so far, null before the first event. */
-  readonly latest_issued_at: string | null;
-  /** The last line without its LF; empty before the first event. */
-  readonly last_line: Uint8Array;
-}
-
-/** Thrown if the index can't be used. The feed is not affected. */
-export class IndexError extends Error {
-  /** Always `IndexError`. */
-  override readonly name = "IndexError";
-}
+import {
+  type FeedHead,
+  type IndexedEvent,
+  type IndexedRelationship,
+  IndexError,
+  IndexFile,
+  type LinePlace,
+  type PendingEvent,
+} from "./index_file.ts";
 
 /**
  * The index of a store: the methods of {@linkcode FeedIndex}, which a store may
@@ -103,10 +45,8 @@ export type EventIndex = Pick<FeedIndex, keyof FeedIndex>;
  * ```
  */
 export class FeedIndex implements PastEvents {
-  /** Path of the file; undefined keeps everything in memory. */
-  #path: string | undefined;
-  #open: sqlite.DatabaseSync | undefined;
-  readonly #statements = new Map<string, sqlite.StatementSync>();
+  /** Undefined keeps everything in memory. */
+  #file: IndexFile | undefined;
   #resets = 0;
   #head: FeedHead | undefined;
   /** Number of feed bytes that the file covers at least. */
@@ -122,7 +62,7 @@ export class FeedIndex implements PastEvents {
    * @param path path of the file (default: none).
    */
   constructor(path?: string) {
-    this.#path = path;
+    this.#file = path === undefined ? undefined : new IndexFile(path);
   }
 
   /** The end of the feed that this process has verified. */
@@ -132,24 +72,12 @@ export class FeedIndex implements PastEvents {
 
   /** Number of events that are not in the file yet. */
   get pending(): number {
-    return this.#path === undefined ? 0 : this.#pending.size;
+    return this.#file === undefined ? 0 : this.#pending.size;
   }
 
   /** Returns the head stored in the file, or undefined if the file is empty. */
   stored(): FeedHead | undefined {
-    if (this.#path === undefined) return this.#head;
-    const [row] = this.#select("SELECT * FROM mark");
-    if (row === undefined) return undefined;
-    const { last_line, latest_issued_at: latest } = row;
-    if (!(last_line instanceof Uint8Array)) throw damaged();
-    return {
-      issuer: text(row.issuer),
-      identity: text(row.identity),
-      bytes: integer(row.bytes),
-      sequence: integer(row.sequence),
-      latest_issued_at: latest === null ? null : text(latest),
-      last_line,
-    };
+    return this.#file === undefined ? this.#head : this.#file.head();
   }
 
   /** Returns whether file and pending events have no gap up to the head. */
@@ -174,20 +102,12 @@ export class FeedIndex implements PastEvents {
 
   /** Returns an event by its `event_id`. */
   event(eventId: string): IndexedEvent | undefined {
-    const pending = this.#pending.get(eventId);
-    if (pending !== undefined || this.#path === undefined) return pending;
-    const sql = "SELECT * FROM events WHERE event_id = ?";
-    const [row] = this.#select(sql, eventId);
-    return row && { sequence: integer(row.sequence), ...placeOf(row) };
+    return this.#pending.get(eventId) ?? this.#file?.event(eventId);
   }
 
   /** Returns a relationship by its `relationship_id`. */
   relationship(id: string): IndexedRelationship | undefined {
-    const pending = this.#relationships.get(id);
-    if (pending !== undefined || this.#path === undefined) return pending;
-    const sql = "SELECT * FROM relationships WHERE relationship_id = ?";
-    const [row] = this.#select(sql, id);
-    return row && relationshipOf(row);
+    return this.#relationships.get(id) ?? this.#file?.relationship(id);
   }
 
   /** Returns the active relationships of a subject, latest events first. */
@@ -211,13 +131,13 @@ export class FeedIndex implements PastEvents {
         each.revoked === (status === "revoked")
       )
       .sort((a, b) => b.last_sequence - a.last_sequence);
-    if (this.#path === undefined) return pending.slice(0, most);
     // Each pending relationship may replace one in the file.
     const limit = most + this.#relationships.size;
-    const stored = this.#select(OF_SUBJECT, subject, status, limit)
-      .map(relationshipOf)
-      .filter(({ relationship_id: id }) => !this.#relationships.has(id));
-    return [...pending, ...stored].slice(0, most);
+    const stored = this.#file?.ofSubject(subject, status, limit) ?? [];
+    const unchanged = stored.filter(({ relationship_id: id }) =>
+      !this.#relationships.has(id)
+    );
+    return [...pending, ...unchanged].slice(0, most);
   }
 
   /**
@@ -264,15 +184,19 @@ export class FeedIndex implements PastEvents {
    */
   flush(): void {
     const head = this.#head;
-    if (this.#path === undefined || head === undefined) return;
+    const file = this.#file;
+    if (file === undefined || head === undefined) return;
     try {
-      const stored = this.stored();
+      const stored = file.head();
       const known = stored?.bytes ?? 0;
       const isSame = stored === undefined || isOfSameFeed(stored, head);
       if (!isSame || known < this.#base) {
         throw new IndexError("Cannot add to an index that has changed");
       }
-      if (stored === undefined || known < head.bytes) this.#write(head, known);
+      const missing = [...this.#pending].filter(([, { offset }]) =>
+        offset >= known
+      );
+      if (stored === undefined || known < head.bytes) file.write(head, missing);
     } catch (error) {
       this.#drop();
       throw error;
@@ -294,8 +218,8 @@ export class FeedIndex implements PastEvents {
     this.#removeFile();
     let own = seen;
     try {
-      if (this.#path === undefined) own ??= stored;
-      else if (stored !== undefined) this.#write(evidenceOf(stored), 0);
+      if (this.#file === undefined) own ??= stored;
+      else if (stored !== undefined) this.#file.write(evidenceOf(stored), []);
     } catch (error) {
       if (!(error instanceof IndexError)) throw error;
       own ??= stored;
@@ -316,14 +240,7 @@ export class FeedIndex implements PastEvents {
 
   /** Closes the file. */
   close(): void {
-    const open = this.#open;
-    this.#open = undefined;
-    this.#statements.clear();
-    try {
-      open?.close();
-    } catch {
-      // Ignored: the index can be rebuilt from the feed.
-    }
+    this.#file?.close();
   }
 
   #drop(): void {
@@ -333,74 +250,16 @@ export class FeedIndex implements PastEvents {
   }
 
   #removeFile(): void {
-    if (this.#path === undefined) return;
-    this.close();
+    const file = this.#file;
+    if (file === undefined) return;
+    file.close();
     try {
       // A third failure in one process is not accidental: keep the index in
       // memory.
-      if (++this.#resets > 2) this.#path = undefined;
-      else for (const end of ["", "-wal", "-shm"]) removeFile(this.#path + end);
+      if (++this.#resets > 2) this.#file = undefined;
+      else file.remove();
     } catch {
-      this.#path = undefined;
-    }
-  }
-
-  /** Writes the head and the pending events after the first `known` bytes. */
-  #write(head: FeedHead, known: number): void {
-    this.#use((statement, database) => {
-      const putEvent = statement("INSERT INTO events VALUES (?, ?, ?, ?)");
-      const putRelationship = statement(
-        "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?, ?)",
-      );
-      database.exec("BEGIN IMMEDIATE");
-      try {
-        for (const [id, event] of this.#pending) {
-          const { bytes, offset, relationship, sequence } = event;
-          if (offset < known) continue;
-          const place = [sequence, offset, bytes] as const;
-          putEvent.run(id, ...place);
-          if (relationship === undefined) continue;
-          const { home, isVoid, relationship_id, revoked, subject } =
-            relationship;
-          const status = isVoid ? "void" : revoked ? "revoked" : "active";
-          putRelationship.run(relationship_id, subject, home, status, ...place);
-        }
-        statement("REPLACE INTO mark VALUES (0, ?, ?, ?, ?, ?, ?)").run(
-          head.issuer,
-          head.identity,
-          head.bytes,
-          head.sequence,
-          head.latest_issued_at,
-          head.last_line,
-        );
-        database.exec("COMMIT");
-      } catch (error) {
-        database.exec("ROLLBACK");
-        throw error;
-      }
-    });
-  }
-
-  #select(sql: string, ...values: sqlite.SQLInputValue[]): readonly Row[] {
-    return this.#use((statement) => statement(sql).all(...values));
-  }
-
-  /** Every SQLite error means that this index can't be used. */
-  #use<T>(
-    work: (
-      statement: (sql: string) => sqlite.StatementSync,
-      database: sqlite.DatabaseSync,
-    ) => T,
-  ): T {
-    try {
-      const database = this.#open ??= openFile(this.#path!);
-      return work((sql) => {
-        const known = this.#statements.get(sql) ?? database.prepare(sql);
-        this.#statements.set(sql, known);
-        return known;
-      }, database);
-    } catch (cause) {
-      throw new IndexError("Cannot use the index", { cause });
+      this.#file = undefined;
     }
   }
 }
@@ -437,109 +296,4 @@ function later(a: string | null, b: string): string {
   const second = parseTimestamp(b);
   if (a === null || !first || !second) return b;
   return compareInstants(first, second) >= 0 ? a : b;
-}
-
-/** Schema version: an index of another version is rebuilt. */
-const SCHEMA_VERSION = 6;
-
-// With a write-ahead log and NORMAL, a commit needs no flush. After a power cut
-// the file is intact and at worst behind, which is sufficient.
-const SETTINGS = `
-PRAGMA busy_timeout = 5000;
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = NORMAL;
-`;
-
-const SCHEMA = `
-BEGIN IMMEDIATE;
-CREATE TABLE events (
-  event_id TEXT PRIMARY KEY,
-  sequence INTEGER NOT NULL,
-  offset INTEGER NOT NULL,
-  bytes INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE relationships (
-  relationship_id TEXT PRIMARY KEY,
-  subject TEXT NOT NULL,
-  home TEXT NOT NULL,
-  status TEXT NOT NULL,
-  last_sequence INTEGER NOT NULL,
-  offset INTEGER NOT NULL,
-  bytes INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX by_subject ON relationships (subject, status, last_sequence);
-CREATE TABLE mark (
-  id INTEGER PRIMARY KEY CHECK (id = 0),
-  issuer TEXT NOT NULL,
-  identity TEXT NOT NULL,
-  bytes INTEGER NOT NULL,
-  sequence INTEGER NOT NULL,
-  latest_issued_at TEXT,
-  last_line BLOB NOT NULL
-);
-PRAGMA user_version = ${SCHEMA_VERSION};
-COMMIT;
-`;
-
-const OF_SUBJECT =
-  "SELECT * FROM relationships WHERE subject = ? AND status = ? ORDER BY last_sequence DESC LIMIT ?";
-
-function openFile(path: string): sqlite.DatabaseSync {
-  // Created before SQLite does, which applies the umask; its log inherits the
-  // bits.
-  tryOpenFile(path, { write: true, createNew: true, mode: 0o600 })?.close();
-  const database = openDatabase(path);
-  if (database === undefined) throw new IndexError("Cannot find SQLite");
-  try {
-    database.exec(SETTINGS);
-    const version = database.prepare("PRAGMA user_version").get()?.user_version;
-    if (version === 0) database.exec(SCHEMA);
-    else if (version !== SCHEMA_VERSION) {
-      throw new IndexError("Cannot use an index of another version");
-    }
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-/** Opens a database, or returns undefined if the platform has no SQLite. */
-export function openDatabase(path: string): sqlite.DatabaseSync | undefined {
-  const module = loadBuiltin("node:sqlite") as typeof sqlite | undefined;
-  return module === undefined ? undefined : new module.DatabaseSync(path);
-}
-
-type Row = Readonly<Record<string, sqlite.SQLOutputValue>>;
-
-function relationshipOf(row: Row): IndexedRelationship {
-  const status = text(row.status);
-  return {
-    relationship_id: text(row.relationship_id),
-    subject: text(row.subject),
-    home: text(row.home),
-    isVoid: status === "void",
-    revoked: status !== "active",
-    last_sequence: integer(row.last_sequence),
-    ...placeOf(row),
-  };
-}
-
-function placeOf(row: Row): LinePlace {
-  return { offset: integer(row.offset), bytes: integer(row.bytes) };
-}
-
-function text(value: unknown): string {
-  if (typeof value === "string") return value;
-  throw damaged();
-}
-
-function integer(value: unknown): number {
-  if (Number.isSafeInteger(value)) return value as number;
-  throw damaged();
-}
-
-/** A column of another type means a damaged or foreign file. */
-function damaged(): IndexError {
-  return new IndexError("Cannot read the index: a column has another type");
 }
