@@ -124,7 +124,7 @@ export type {
   PublishedRelationship,
   PublishedState,
 } from "./plan/published.ts";
-export type { CheckpointOptions } from "./proofs/update_proofs.ts";
+export type { CheckpointOptions } from "./proofs/publish_proofs.ts";
 export type { RecoveredIssuer } from "./recovery/recover_issuer.ts";
 export type { RotatedKey } from "./rotate_key.ts";
 export type {

@@ -26,11 +26,11 @@ import type { RotateKeyOptions } from "./documents/add_signing_key.ts";
 import { kidsNewestFirst } from "./documents/signing_key.ts";
 import { type PublishedState, readPublished } from "./plan/published.ts";
 import {
+  type CheckpointOptions,
   proofsBehind,
   publishProofs,
   publishProofsIfAny,
 } from "./proofs/publish_proofs.ts";
-import type { CheckpointOptions } from "./proofs/update_proofs.ts";
 import type {
   RecoveryPlan,
   RecoveryRequest,

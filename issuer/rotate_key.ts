@@ -14,11 +14,11 @@ import {
   isSigningKey,
 } from "./documents/signing_key.ts";
 import {
+  type NextKey,
   proofsBehind,
   publishProofs,
   publishProofsIfAny,
 } from "./proofs/publish_proofs.ts";
-import type { NextKey } from "./proofs/update_proofs.ts";
 import type { FeedWriter } from "./store/feed_store.ts";
 
 /** The result of {@linkcode Issuer.rotateKey}. */

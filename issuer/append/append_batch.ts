@@ -23,7 +23,6 @@ import type { FeedIds } from "../store/feed_lines.ts";
 import { yieldToEventLoop } from "./verify_feed.ts";
 import { isVoidAt, readEventAt, readLastEvent } from "./current.ts";
 import type { FeedSession } from "./feed_session.ts";
-import type { LineRules } from "../documents/documents.ts";
 import {
   requireWritable,
   type WritableEvent,
@@ -67,8 +66,7 @@ export interface AppendOptions {
 }
 
 /** What an append needs besides the feed. */
-interface AppendContext
-  extends LineRules, WriteRules, Omit<AppendOptions, "ifLastSequence"> {
+interface AppendContext extends WriteRules {
   readonly key: SigningKey;
   /** The event ids of the feed, read without trusting the index. */
   readonly ids: FeedIds;
@@ -83,29 +81,50 @@ const PROGRESS_EVERY = 1_000;
 const LF = Uint8Array.of(0x0a);
 const encoder = new TextEncoder();
 
-/** Appends drafts in the turn of an open issuer. */
+/**
+ * Appends drafts in the turn of an open issuer: checks, completes and signs
+ * them, writes them in one write and adds them to the index. If a draft is
+ * refused, neither the feed nor the index changes.
+ *
+ * @throws {SigError} as `append` of `openIssuer`.
+ */
 export async function appendInTurn(
   session: FeedSession,
   writer: FeedWriter,
   drafts: readonly EventDraft[],
-  { ifLastSequence, ...options }: AppendOptions & Partial<WriteRules>,
+  options: AppendOptions & Partial<WriteRules>,
 ): Promise<readonly AppendedEvent[]> {
-  const { allowWarnings = false, faults, now } = session.options;
+  const { allowWarnings = false, faults: hooks, now } = session.options;
+  const { ifLastSequence, maxFaults, onProgress, ...rules } = options;
   const documents = await session.readDocuments();
   const key = await session.signingKey(documents);
+  const { ids } = session;
   return await session.withFeed(writer, documents, async (feed, index) => {
-    faults?.onStep?.("recovered");
-    requireEnd(index.head!.sequence, ifLastSequence);
-    const appended = await appendDrafts(drafts, feed, index, {
-      allowWarnings,
-      now: now(),
-      ...options,
-      ...documents,
-      key,
-      ids: session.ids,
-    });
+    hooks?.onStep?.("recovered");
+    const start = index.head!;
+    requireEnd(start.sequence, ifLastSequence);
+    const given = { allowWarnings, now: now(), ...rules, ...documents };
+    const batch = new Batch(feed, index, { ...given, key, ids });
+    const faults = new DraftFaults(drafts.length, maxFaults);
+    const appended: AppendedEvent[] = [];
+    try {
+      for (const [at, draft] of drafts.entries()) {
+        try {
+          appended.push(await batch.add(readDraft(draft)));
+        } catch (error) {
+          faults.add(error, at);
+        }
+        if (at % PROGRESS_EVERY === 0) onProgress?.(at);
+        await yieldToEventLoop(at);
+      }
+      faults.throwIfAny();
+      await batch.write();
+    } catch (error) {
+      index.rollBack(start);
+      throw error;
+    }
     session.flushIndex(index, MAX_PENDING);
-    faults?.onStep?.("indexed");
+    hooks?.onStep?.("indexed");
     return appended;
   });
 }
@@ -120,43 +139,6 @@ function requireEnd(sequence: number, expected: number | undefined): void {
     expected,
     hint: "Somebody else has appended. Make the plan again.",
   });
-}
-
-/**
- * Checks, completes and signs drafts, writes them in one write and adds them to
- * the index, whose head must be at the feed's end. If a draft is refused,
- * neither the feed nor the index changes.
- *
- * @throws {SigError} as `append` of `openIssuer`.
- * @throws {IndexError} before anything was written.
- */
-async function appendDrafts(
-  drafts: readonly unknown[],
-  feed: OpenFeed,
-  index: EventIndex,
-  context: AppendContext,
-): Promise<readonly AppendedEvent[]> {
-  const results: AppendedEvent[] = [];
-  const start = index.head!;
-  const batch = new Batch(feed, index, context);
-  const faults = new DraftFaults(drafts.length, context.maxFaults);
-  try {
-    for (const [at, draft] of drafts.entries()) {
-      try {
-        results.push(await batch.add(readDraft(draft)));
-      } catch (error) {
-        faults.add(error, at);
-      }
-      if (at % PROGRESS_EVERY === 0) context.onProgress?.(at);
-      await yieldToEventLoop(at);
-    }
-    faults.throwIfAny();
-    await batch.write();
-    return results;
-  } catch (error) {
-    index.rollBack(start);
-    throw error;
-  }
 }
 
 /** An invitation's event is published only once, for the first subject. */

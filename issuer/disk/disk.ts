@@ -10,6 +10,7 @@
 import type * as nodeFs from "node:fs";
 import { type ErrorCode, SigError } from "@sig/core";
 import { loadBuiltin } from "@sig/jose/internal";
+import { diskError } from "./disk_error.ts";
 
 /** An entry of the file system; a symbolic link is not followed. */
 export interface Entry {
@@ -41,56 +42,6 @@ export function requireDeno(): void {
       "an issuer in a folder needs Deno, since Node can't lock files (flock)",
     context: { hint: "In Node, use createMemoryStore, or your own store." },
   });
-}
-
-/** Returns the error for a failed operation, without the system's text. */
-function diskError(
-  code: ErrorCode,
-  action: string,
-  path: string,
-  error: unknown,
-): SigError {
-  const system = systemCode(error);
-  const why = REASONS[system] ?? "the system refused it";
-  return new SigError(code, {
-    action: `${action} ${JSON.stringify(path)}`,
-    reason: `${why} (${system})`,
-    context: { path, system_code: system },
-    cause: error,
-  });
-}
-
-const REASONS: { readonly [code: string]: string | undefined } = {
-  EACCES: "permission denied",
-  EPERM: "operation not permitted",
-  EROFS: "the file system is read-only",
-  ENOSPC: "no space is left on the device",
-  EDQUOT: "the disk quota is used up",
-  EFBIG: "the file would become too large",
-  EIO: "the device reported an error",
-  EMFILE: "too many files are open",
-  ENFILE: "too many files are open",
-  ENOENT: "it does not exist",
-  ENOTDIR: "a part of the path is not a directory",
-  EISDIR: "it is a directory",
-  ELOOP: "it has too many symbolic links",
-  NotCapable:
-    "the program was not given permission (--allow-read, --allow-write)",
-};
-
-/** Errors for which the runtime gives only a number (Linux's). */
-const NUMBERS: { readonly [number: string]: string | undefined } = {
-  "5": "EIO",
-  "27": "EFBIG",
-  "122": "EDQUOT",
-};
-
-function systemCode(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown";
-  const { code } = error as { code?: unknown };
-  if (typeof code === "string") return code;
-  const number = /\(os error (\d+)\)/.exec(error.message)?.[1];
-  return NUMBERS[number ?? ""] ?? error.name;
 }
 
 /**
@@ -430,39 +381,5 @@ export class DiskFile {
 
   #change<T>(action: string, work: () => T): T {
     return attempt("write_failed", action, this.#path, work);
-  }
-}
-
-/**
- * Keeps one file open between appends. The caller that takes it must check
- * whether its path still names it.
- */
-export class ReusableFile {
-  #file: DiskFile | undefined;
-  #closed = false;
-
-  /**
-   * Returns the file for exclusive use by the caller. A concurrent caller opens
-   * its own file, so that locks also exclude within one store.
-   */
-  take(): DiskFile | undefined {
-    const file = this.#file;
-    this.#file = undefined;
-    return file;
-  }
-
-  /** Releases the file's lock and keeps the file, if none is kept yet. */
-  keep(file: DiskFile): void {
-    if (!this.#closed && this.#file === undefined && file.unlock()) {
-      this.#file = file;
-    } else {
-      file.close();
-    }
-  }
-
-  /** Closes the kept file; no file is kept from now on. */
-  close(): void {
-    this.#closed = true;
-    this.take()?.close();
   }
 }

@@ -97,3 +97,37 @@ export function locked(timeoutMs: number): SigError {
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+/**
+ * Keeps one file open between appends. The caller that takes it must check
+ * whether its path still names it.
+ */
+export class ReusableFile {
+  #file: DiskFile | undefined;
+  #closed = false;
+
+  /**
+   * Returns the file for exclusive use by the caller. A concurrent caller opens
+   * its own file, so that locks also exclude within one store.
+   */
+  take(): DiskFile | undefined {
+    const file = this.#file;
+    this.#file = undefined;
+    return file;
+  }
+
+  /** Releases the file's lock and keeps the file, if none is kept yet. */
+  keep(file: DiskFile): void {
+    if (!this.#closed && this.#file === undefined && file.unlock()) {
+      this.#file = file;
+    } else {
+      file.close();
+    }
+  }
+
+  /** Closes the kept file; no file is kept from now on. */
+  close(): void {
+    this.#closed = true;
+    this.take()?.close();
+  }
+}
