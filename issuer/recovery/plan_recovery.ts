@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type FeedState, Replay, SigError, type SigEvent } from "@sig/core";
+import { type FeedState, Replay, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { encodeBase64Url } from "@sig/jose/internal";
 import { isVoidEvent, type KeyResolver, type SigningKey } from "@sig/jose/keys";
