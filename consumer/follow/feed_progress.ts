@@ -1,7 +1,6 @@
 /** Digests a feed while it is read, and judges it at its end. @module */
 
 import { quote } from "@sig/core/internal";
-import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import { findContradiction } from "../memory/compare.ts";
 import { servedKeys } from "../memory/fetched_keys.ts";
 import {
@@ -13,10 +12,10 @@ import {
 } from "../memory/pin.ts";
 import { introducedKeys, pinnedRecovery } from "../memory/compare_recovery.ts";
 import type { Recovery } from "@sig/jose/recovery";
-import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { RunningHash } from "../verify/verify_feed.ts";
 import {
   contradictionOf,
+  type Copy,
   type FeedOutcome,
   type Reading,
   type RefreshOptions,
@@ -31,7 +30,8 @@ const SMALL_FEED_BYTES = 64 * 1024;
  * Yields the bytes, reports progress, and waits before it reads a large feed.
  */
 export async function* observed(
-  { bytes, length }: OpenedDocument,
+  bytes: AsyncIterable<Uint8Array>,
+  length: number | undefined,
   { onProgress, largeReads }: RefreshOptions,
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
@@ -98,18 +98,16 @@ export function countLines(bytes: Uint8Array): number {
 }
 
 /** A verification, and the bytes of the feed that it has not read. */
-interface VerificationInput {
-  readonly verification: FeedVerification;
-  /** The digest of what was verified before. */
-  readonly digest: RunningHash;
-  /** Number of bytes that were verified before. */
+export interface FeedToRead
+  extends Pick<Copy, "verification" | "digest" | "comparedAt"> {
+  /** Number of bytes that were verified, and digested, before. */
   readonly at: number;
-  /** The bytes after those; undefined if there are none. */
-  readonly bytes: AsyncIterable<Uint8Array> | undefined;
+  /** The bytes after those. */
+  readonly bytes: AsyncIterable<Uint8Array>;
   /** Size of a feed from its start, if the server states it. */
   readonly expectedBytes?: number | undefined;
-  readonly etag: string | null;
-  readonly comparedAt: Date;
+  /** What the server says about the feed. */
+  readonly label: Pick<Copy, "ref" | "etag" | "mediaType">;
   /** Warnings about how the feed is served. */
   readonly warnings: readonly Warning[];
 }
@@ -122,24 +120,22 @@ interface VerificationInput {
  */
 export async function readToEnd(
   reading: Reading,
-  { verification, digest, at, bytes, expectedBytes, ...read }:
-    VerificationInput,
+  read: FeedToRead,
 ): Promise<FeedOutcome> {
   const { pin, keys, loaded, proofs, options, mirror } = reading;
+  const { verification, digest } = read;
   const { now, yieldToEventLoop, onEvent, workers } = options;
   const { tree } = verification;
   proofs.prepare(tree, pin);
-  const progress = new FeedProgress(digest, at, pin?.feed?.bytes ?? 0);
-  if (bytes !== undefined) {
-    await verification.read(progress.follow(bytes), {
-      now,
-      yieldToEventLoop,
-      onEvent,
-      workers,
-      expectedBytes,
-      keys: loaded.keys,
-    });
-  }
+  const progress = new FeedProgress(digest, read.at, pin?.feed?.bytes ?? 0);
+  await verification.read(progress.follow(read.bytes), {
+    now,
+    yieldToEventLoop,
+    onEvent,
+    workers,
+    expectedBytes: read.expectedBytes,
+    keys: loaded.keys,
+  });
   const { events } = verification;
   const { prefixSha256 } = progress;
   const sha256 = digest.hex();
@@ -160,25 +156,19 @@ export async function readToEnd(
     options.onConfirmed?.(await proofs.text, proofs.checkpoint);
   }
   tree?.endState();
-  const found = { ...read, verification, digest, sha256, proof };
-  return await validFeed(reading, found);
+  return await validFeed(reading, read, { sha256, proof });
 }
-
-/** A feed that was verified to its end and continues the pin, with its digest. */
-type CompleteFeed =
-  & Omit<VerificationInput, "at" | "bytes" | "expectedBytes">
-  & {
-    readonly sha256: string;
-    readonly proof: PinnedProof | null;
-  };
 
 async function validFeed(
   { pin, loaded, documents, keys: { published }, proofs, options }: Reading,
-  { verification, digest, sha256, proof, etag, comparedAt, warnings }:
-    CompleteFeed,
+  { verification, digest, label, comparedAt, warnings }: FeedToRead,
+  { sha256, proof }: {
+    readonly sha256: string;
+    readonly proof: PinnedProof | null;
+  },
 ): Promise<FeedOutcome> {
   const { now } = options;
-  const { metadata: { events_uri: ref, public_only } } = loaded;
+  const { public_only } = loaded.metadata;
   const result = verification.result();
   const { state, bytes } = result;
   const ofEvents = withoutPast(result.warnings, state, options);
@@ -192,7 +182,7 @@ async function validFeed(
     prefix_sha256: sha256,
     last_event_id: shortOrNull(verification.lastEventId),
     keys: await shortenKids(signed),
-    etag: shortOrNull(etag),
+    etag: shortOrNull(label.etag),
     compared_at: timeOf(comparedAt),
     read_at: timeOf(now),
   };
@@ -219,9 +209,9 @@ async function validFeed(
       events: verification.events,
       sha256,
       observedAt: now,
+      ...label,
       bytes,
-      etag,
-      ref,
+      overlap: verification.overlap,
       publicOnly: public_only,
       statements: recovery?.sha256 ?? null,
       recovery: loaded.recovery,

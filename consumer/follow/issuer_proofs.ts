@@ -162,19 +162,17 @@ export class IssuerProofs {
    * @param tree The tree of the feed that could be continued.
    */
   needStart(
-    pin: KnownPin,
+    pin: KnownPin | undefined,
     tree: FeedTree | undefined,
     policy: ProofPolicy | undefined,
   ): boolean {
     const { checkpoint } = this;
     // Only a feed from its start confirms the state of a checkpoint.
     if (checkpoint !== undefined && policy !== undefined) return true;
-    if (tree === undefined) {
-      return checkpoint !== undefined || pin.proof !== null;
-    }
+    const { proof = null, feed } = pin ?? {};
+    if (tree === undefined) return checkpoint !== undefined || proof !== null;
     // The feed was shorter than its checkpoint, so no keys are remembered yet.
-    return pin.proof === null &&
-      (checkpoint?.size ?? 0) > (pin.feed?.sequence ?? 0);
+    return proof === null && (checkpoint?.size ?? 0) > (feed?.sequence ?? 0);
   }
 
   /** Sets the sizes at which a tree keeps its hashes. */

@@ -1,12 +1,22 @@
 // Reads through a copy on disk: what is fetched, verified and remembered.
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+
+// promise: A copy of a feed on disk is verified like fetched bytes; a damaged
+//   one is never used, and never reported as the issuer's fault.
+
+import { SigError } from "@sig/core";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { acknowledgePin, removePin, showPin } from "./manage_pins.ts";
 import { sha256Hex } from "../memory/pin.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
-import { tempFolder } from "../../tests/kit/process.ts";
+import { tempFolder, TestProcess } from "../../tests/kit/process.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import {
@@ -58,17 +68,52 @@ async function setUp(events = 40) {
 
 Deno.test("a new process fetches only what is new, and verifies everything", async () => {
   await using issuer = await setUp();
+  const { lines, publish, server, mirrorFolder } = issuer;
   await issuer.verify();
   assertEquals((await issuer.verify()).feed.verifiedEvents, 40);
-  const lines = [...issuer.lines, await issuer.line(41, key)];
-  issuer.publish(lines);
-  const { feed, state } = await issuer.verify();
-  assertEquals([feed.verifiedEvents, state.last_sequence], [41, 41]);
-  assertEquals(feed.sha256, await sha256Hex(feedOf(lines)));
-  const [first, second, third] = issuer.fetched();
-  assertEquals([first?.[0], second?.[0], third?.[0]], [200, 304, 206]);
-  assert(Number(third?.[1]) < feedOf(lines).length / 1.5);
-  assertEquals(Deno.statSync(issuer.mirrorFolder).mode! & 0o777, 0o700);
+  const longer = [...lines, await issuer.line(41, key)];
+  publish(longer);
+  for (const _process of [1, 2]) {
+    const { feed, state } = await issuer.verify();
+    assertEquals([feed.verifiedEvents, state.last_sequence], [41, 41]);
+    assertEquals(feed.sha256, await sha256Hex(feedOf(longer)));
+  }
+  const tail = 16 * 1024 + longer[40]!.length + 1;
+  assertEquals(issuer.fetched().slice(1), [[304, 0], [206, tail], [304, 0]]);
+  // Small documents too are fetched only if they have changed.
+  const keys = () => server.of(PATHS.jwks).map(({ status }) => status);
+  assertEquals(keys(), [200, 304, 304, 304]);
+  const jwks = server.documents.get(PATHS.jwks) as string;
+  server.documents.set(PATHS.jwks, `${jwks} `);
+  await issuer.verify();
+  await issuer.verify({ full: true });
+  assertEquals(keys().slice(4), [200, 200]);
+  const modes = [mirrorFolder, ...issuer.files()].map((path) =>
+    Deno.statSync(path).mode! & 0o777
+  );
+  assertEquals(modes, [0o700, 0o600, 0o600]);
+});
+
+Deno.test("a running process appends the tail that it has fetched to the copy", async () => {
+  await using issuer = await setUp();
+  const { did, line, lines, publish, fresh } = issuer;
+  const running = fresh();
+  await running.verify(did);
+  publish([...lines, await line(41, key)]);
+  await running.verify(did);
+  await issuer.verify();
+  const statuses = issuer.fetched().map(([status]) => status);
+  assertEquals(statuses, [200, 206, 304]);
+});
+
+Deno.test("another entity tag without a new event is compared from the first byte", async () => {
+  await using issuer = await setUp(400);
+  const { line, lines, publish } = issuer;
+  await issuer.verify();
+  const forged = await line(2, key, { roles: ["dePloy"] });
+  assertEquals(forged.length, lines[1]?.length);
+  publish(lines.with(1, forged));
+  await expectSigError(() => issuer.verify(), ...REWRITTEN);
 });
 
 for (const full of [false, true]) {
@@ -77,7 +122,8 @@ for (const full of [false, true]) {
     const { did, pins, line, lines, publish } = issuer;
     await issuer.verify();
     const { prefix_sha256: old } = await showPin(pins, did);
-    publish(lines.with(1, await line(2, key, { roles: ["deploy", "x"] })));
+    const other = await line(2, key, { roles: ["deploy", "x"] });
+    publish([...lines.with(1, other), await line(4, key)]);
     for (let process = 0; process < 2; process++) {
       const { context } = await expectSigError(
         () => issuer.verify({ full }),
@@ -170,7 +216,20 @@ Deno.test("a copy never hides a rollback, nor other bytes that were cut off", as
     reason: "test",
   };
   await acknowledgePin(pins, did, accept);
-  // Another tail, then no answer.
+  const served = documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+  const forged = await issuer.line(1, key, { roles: ["other"] });
+  const other = feedOf(lines.with(0, forged));
+  // The first 5,000 bytes, then the connection breaks.
+  const cutOff = (bytes: Uint8Array<ArrayBuffer>) => () =>
+    new Response(
+      new ReadableStream({
+        start: (to) => {
+          to.enqueue(bytes.slice(0, 5_000));
+          to.close();
+        },
+      }),
+      { headers: { "content-length": String(bytes.length) } },
+    );
   const otherTail = ({ headers }: Request) => {
     const from = Number(/\d+/.exec(headers.get("range") ?? ""));
     return new Response("x", {
@@ -178,21 +237,27 @@ Deno.test("a copy never hides a rollback, nor other bytes that were cut off", as
       headers: { "content-range": `bytes ${from}-${from}/${from + 1}` },
     });
   };
-  for (const other of [status(416), otherTail]) {
-    const feed = documents.get(PATHS.feed)!;
-    const answers = [other];
+  for (
+    const [first, second, isFault] of [
+      // Other bytes, then no answer.
+      [status(416), status(503), true],
+      [otherTail, status(503), true],
+      [cutOff(other), status(503), true],
+      [cutOff(served), status(503), false],
+      [status(503), status(503), false],
+    ] as const
+  ) {
+    const answers = [second, first];
     documents.set(
       PATHS.feed,
       (request) => (answers.pop() ?? status(503))(request),
     );
-    await expectSigError(() => issuer.verify(), "fetch_status", "503");
-    // The state that was read before does not answer.
-    await expectSigError(
-      () => issuer.fresh({ maxAgeMs: 60_000 }).check(did, QUESTION),
-      "fetch_status",
-      "503",
-    );
-    documents.set(PATHS.feed, feed);
+    await assertRejects(() => issuer.verify(), SigError, "Cannot ");
+    // The state that was read before does not answer after a fault.
+    const asked = issuer.fresh({ maxAgeMs: 60_000 }).check(did, QUESTION);
+    if (isFault) await assertRejects(() => asked, SigError, "503");
+    else assertEquals((await asked).decision, "allow");
+    documents.set(PATHS.feed, served);
     await issuer.verify();
   }
 });
@@ -240,6 +305,122 @@ Deno.test("what was read answers in a new process within the maximum age, withou
   // Not if another history is remembered.
   await removePin(pins, did);
   await expectSigError(() => check(60_000), "fetch_status", "404");
+});
+
+Deno.test("nothing is kept of a read that was not accepted", async () => {
+  await using issuer = await setUp();
+  const { lines, publish } = issuer;
+  await issuer.verify();
+  const read = () => issuer.files().map((file) => Deno.readFileSync(file));
+  const before = read();
+  for (const feed of [[...lines, "x"], ["x", ...lines], lines.slice(1)]) {
+    publish(feed);
+    await assertRejects(() => issuer.verify(), SigError, "Cannot ");
+    assertEquals(read(), before);
+  }
+  publish(lines);
+  await issuer.verify();
+});
+
+Deno.test("a folder, a FIFO or a link in place of a copy is not opened", async () => {
+  if (Deno.build.os === "windows") return;
+  await using issuer = await setUp();
+  await issuer.verify();
+  const fifo = async (file: string) => {
+    const { success } = await new Deno.Command("mkfifo", { args: [file] })
+      .output();
+    assert(success);
+  };
+  for (
+    const make of [
+      (file: string) => Deno.mkdir(file),
+      fifo,
+      (file: string) => Deno.symlink("/dev/zero", file),
+    ]
+  ) {
+    for (const file of issuer.files()) {
+      await Deno.remove(file);
+      await make(file);
+      // Opening a FIFO would block this process.
+      assertEquals((await issuer.verify()).state.last_sequence, 40);
+      await Deno.remove(file, { recursive: true });
+      await issuer.verify();
+    }
+  }
+});
+
+Deno.test("without a folder that no other user may change, nothing is read or kept", async () => {
+  await using issuer = await setUp();
+  const { mirrorFolder, files, line, lines, publish } = issuer;
+  await issuer.verify();
+  const before = files().map((file) => Deno.readFileSync(file));
+  publish([...lines, await line(41, key)]);
+  const inFile = `${files()[0]}/feeds`;
+  assertEquals(
+    (await issuer.verify({ mirrorFolder: inFile })).feed.verifiedEvents,
+    41,
+  );
+  if (Deno.build.os === "windows") return;
+  for (const mode of [0o720, 0o702]) {
+    await Deno.chmod(mirrorFolder, mode);
+    await issuer.verify();
+    assertEquals(files().map((file) => Deno.readFileSync(file)), before);
+  }
+  await Deno.chmod(mirrorFolder, 0o755);
+  await issuer.verify();
+  await issuer.verify();
+  const statuses = issuer.fetched().map(([status]) => status);
+  assertEquals(statuses, [200, 200, 200, 200, 200, 304]);
+});
+
+Deno.test("a part of another process that is not there any more costs no copy", async () => {
+  await using issuer = await setUp();
+  await issuer.verify();
+  const [copy] = issuer.files().toSorted();
+  await Deno.symlink("/nowhere", `${copy}.gone.part`);
+  issuer.publish([...issuer.lines, await issuer.line(41, key)]);
+  await issuer.verify();
+  await issuer.verify();
+  const statuses = issuer.fetched().map(([status]) => status);
+  assertEquals(statuses, [200, 206, 304]);
+});
+
+Deno.test("processes that share a copy, and are killed at any time, read what the server has", async () => {
+  await using issuer = await setUp(250);
+  const { did, lines, mirrorFolder, server } = issuer;
+  const all = feedOf(lines);
+  const ends = [...all.keys()].filter((at) => all[at] === 0x0a);
+  let count = 30;
+  // A feed that grows by one event with each request.
+  server.documents.set(PATHS.feed, ({ headers }) => {
+    const feed = all.slice(0, ends[Math.min(count++, 249)]! + 1);
+    const from = Number(/=(\d+)-/.exec(headers.get("range") ?? "")?.[1] ?? 0);
+    if (from === 0) return new Response(feed);
+    const range = `bytes ${from}-${feed.length - 1}/${feed.length}`;
+    return new Response(feed.slice(from), {
+      status: 206,
+      headers: { "content-range": range },
+    });
+  });
+  const program = new URL("../testdata/mirror_process.ts", import.meta.url);
+  const start = (reads: number) =>
+    new TestProcess(Deno.execPath(), [
+      ...["run", "--no-check", "--quiet", "-A", program.pathname],
+      ...[did, mirrorFolder, String(reads)],
+    ]);
+  await using one = start(60);
+  await using two = start(60);
+  for (const each of [one, two]) {
+    await using killed = start(1e6);
+    const { code, stderr, stdout } = await each.ended();
+    assertEquals([code, stderr, stdout], [0, "", "60 reads\n"]);
+    await killed.stop("SIGKILL");
+  }
+  assert(issuer.fetched().some(([status]) => status === 206));
+  assertEquals(
+    (await issuer.verify()).state.last_sequence,
+    Math.min(count, 250),
+  );
 });
 
 Deno.test("a removed pin removes the copy", async () => {

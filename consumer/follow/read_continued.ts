@@ -1,17 +1,21 @@
-/** Continues the feed of this process (docs/protocol.md §6.3). @module */
+/** Continues a feed that is known (docs/protocol.md §6.3). @module */
 
 import { isSigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
+import { checkMediaType } from "../fetch/response_rules.ts";
+import type { MirroredFeed } from "../memory/mirror.ts";
 import { ByteStream } from "../read/byte_stream.ts";
-import { createFastSha256, type RunningHash } from "../verify/verify_feed.ts";
+import { createFastSha256 } from "../verify/verify_feed.ts";
 import { countLines, observed, readToEnd } from "./feed_progress.ts";
+import { readFromStart, startOf } from "./read_from_start.ts";
 import type { Copy, FeedOutcome, OpenedFeed, Reading } from "./reading.ts";
 
 /**
- * A tail up to this size is read completely before it is verified. A broken
- * connection, or a feed that is being written, then does not force verification
- * from the start.
+ * A tail up to this size is read completely before anything is verified. A
+ * broken connection, or a feed that is being written, then does not force
+ * verification from the start; verifying a copy on disk may take longer than a
+ * server waits.
  */
 const MAX_TAKEN_BYTES = 1024 * 1024;
 
@@ -20,9 +24,18 @@ const BYTES_PER_TURN = 1024 * 1024;
 
 const LF = 0x0a;
 
-/** Returns the conditions of a request for what follows a copy. */
+/**
+ * The feed of this process, whose events are verified; or the feed on disk,
+ * which is verified from its first byte.
+ */
+export type KnownFeed = Copy | MirroredFeed;
+
+/** Opens the feed, under conditions. */
+type OpenFeed = (conditions?: FetchConditions) => Promise<OpenedFeed>;
+
+/** Returns the conditions of a request for what follows a known feed. */
 export function conditionsToContinue(
-  { etag, bytes, verification: { overlap } }: Copy,
+  { etag, bytes, overlap }: KnownFeed,
 ): FetchConditions {
   return {
     ...(etag === null ? {} : { ifNoneMatch: etag }),
@@ -31,37 +44,35 @@ export function conditionsToContinue(
 }
 
 /**
- * Continues the copy of this process: the known bytes are compared, by the
- * overlap of a tail or by the digest of a whole feed, and only new events are
- * verified.
+ * Continues a known feed: its bytes are compared with what is served, by the
+ * overlap of a tail or by the digest of a whole feed. Only what follows is
+ * fetched, or verified.
  *
- * @param open Opens the feed with these conditions.
  * @returns `other_bytes` if the known bytes are not there, which alone proves
  * nothing.
- * @throws {SigError} the faults of the tail, and the errors of reading it.
+ * @throws {SigError} the faults of the feed, and the errors of reading it.
  */
 export async function readContinued(
   reading: Reading,
-  copy: Copy,
-  open: (conditions?: FetchConditions) => Promise<OpenedFeed>,
+  known: KnownFeed,
+  open: OpenFeed,
 ): Promise<FeedOutcome | "other_bytes"> {
-  const opened = await openTail(copy, open);
-  if (opened === undefined) return "other_bytes";
-  const found = await readResponse(reading, copy, opened);
-  if (found !== "other_tag") return found;
-  // Another entity tag without a new event: the feed may have changed before
-  // the tail.
-  const whole = await readResponse(reading, copy, await open(), true);
-  return whole === "other_tag" ? "other_bytes" : whole;
+  for (const conditions of [conditionsToContinue(known), undefined]) {
+    const opened = await openTail(open, conditions);
+    if (opened === undefined) return "other_bytes";
+    const found = await readResponse(reading, known, opened);
+    if (found !== "other_tag") return found;
+  }
+  return "other_bytes";
 }
 
 /** Returns undefined if the feed ends before the known bytes. */
 async function openTail(
-  copy: Copy,
-  open: (conditions?: FetchConditions) => Promise<OpenedFeed>,
+  open: OpenFeed,
+  conditions: FetchConditions | undefined,
 ): Promise<OpenedFeed | undefined> {
   try {
-    return await open(conditionsToContinue(copy));
+    return await open(conditions);
   } catch (error) {
     if (isSigError(error, "fetch_status") && error.context.status === 416) {
       return undefined;
@@ -74,42 +85,66 @@ async function openTail(
   }
 }
 
+/**
+ * Returns `other_tag` for a feed with another entity tag and without a new
+ * event: it may have changed before the tail.
+ */
 async function readResponse(
   reading: Reading,
-  copy: Copy,
-  { document, warnings }: OpenedFeed,
-  isWhole = false,
+  known: KnownFeed,
+  opened: OpenedFeed,
 ): Promise<FeedOutcome | "other_bytes" | "other_tag"> {
-  const { pin, options } = reading;
-  const { verification } = copy;
-  const { range, etag, unchanged = false } = document;
-  const isOfPin = copy.sha256 === pin?.feed?.prefix_sha256;
-  const stream = new ByteStream(observed(document, options));
+  const { pin, loaded, options, mirror } = reading;
+  const { document } = opened;
+  const { range, unchanged = false } = document;
+  const copy = "verification" in known ? known : undefined;
+  const isTail = unchanged || range !== undefined;
+  if (copy === undefined && !isTail) {
+    return await readFromStart(reading, opened);
+  }
+  const isOfPin = known.sha256 === pin?.feed?.prefix_sha256;
+  const stream = new ByteStream(
+    copy === undefined
+      ? document.bytes
+      : observed(document.bytes, document.length, options),
+  );
   try {
-    const digest = unchanged
+    const isSame = unchanged
       // Otherwise another process has seen more events, or accepted a different
       // history.
-      ? isOfPin ? copy.digest : undefined
+      ? isOfPin
       : range === undefined
-      ? await digestPrefix(stream, copy, options.yieldToEventLoop)
-      : await compareOverlap(stream, copy);
-    if (digest === undefined) return "other_bytes";
+      ? await hasPrefix(stream, known, options.yieldToEventLoop)
+      : sameBytes(await stream.take(known.overlap.length), known.overlap);
+    if (!isSame) return "other_bytes";
     const first = await stream.take(MAX_TAKEN_BYTES);
-    const isCutOff = first.length > 0 && first.length < MAX_TAKEN_BYTES &&
+    const isNew = first.length > 0;
+    const isCutOff = isNew && first.length < MAX_TAKEN_BYTES &&
       first.at(-1) !== LF;
-    if (isCutOff) throw verification.incompleteLineAfter(countLines(first));
-    const hasOtherTag = range !== undefined && etag !== copy.etag;
-    if (hasOtherTag && first.length === 0 && !isWhole) return "other_tag";
+    if (copy !== undefined && isCutOff) {
+      throw copy.verification.incompleteLineAfter(countLines(first));
+    }
+    const { etag, mediaType } = unchanged ? known : document;
+    if (range !== undefined && !isNew && etag !== known.etag) {
+      return "other_tag";
+    }
+    const label = { ref: loaded.metadata.events_uri, etag, mediaType };
+    const warning = checkMediaType("feed", mediaType);
+    const served = chain([first], stream.rest());
+    const rest = unchanged || mirror === undefined
+      ? served
+      : mirror.record(served, known.bytes, label);
+    const size = range?.total ?? known.bytes;
     const found = await readToEnd(reading, {
-      verification,
-      digest,
-      at: copy.bytes,
-      bytes: first.length > 0 ? chain(first, stream) : undefined,
-      etag: unchanged ? copy.etag : etag,
-      comparedAt: unchanged || range !== undefined
-        ? copy.comparedAt
-        : options.now,
-      warnings,
+      ...("pieces" in known
+        ? {
+          ...startOf(reading, size, false),
+          bytes: observed(chain(known.pieces(), rest), size, options),
+        }
+        : { ...known, at: known.bytes, bytes: rest }),
+      label,
+      warnings: warning === undefined ? [] : [warning],
+      comparedAt: isTail ? known.comparedAt : options.now,
     });
     // The copy may be of a history that was replaced.
     return found.kind === "contradiction" && !isOfPin ? "other_bytes" : found;
@@ -119,18 +154,18 @@ async function readResponse(
   }
 }
 
-/** Reads the known bytes; returns their digest, or undefined if they differ. */
-async function digestPrefix(
+/** Reads as many bytes as are known; returns whether they are the known ones. */
+async function hasPrefix(
   stream: ByteStream,
-  { bytes, sha256 }: Copy,
+  { bytes, sha256 }: KnownFeed,
   yieldToEventLoop: (() => Promise<void>) | undefined,
-): Promise<RunningHash | undefined> {
+): Promise<boolean> {
   const digest = createFastSha256();
   let left = bytes;
   let sinceTurn = 0;
   while (left > 0) {
     const chunk = await stream.next(left);
-    if (chunk === undefined) return undefined;
+    if (chunk === undefined) return false;
     digest.update(chunk);
     left -= chunk.length;
     sinceTurn += chunk.length;
@@ -139,22 +174,13 @@ async function digestPrefix(
       await yieldToEventLoop();
     }
   }
-  return digest.hex() === sha256 ? digest : undefined;
-}
-
-async function compareOverlap(
-  stream: ByteStream,
-  { verification: { overlap }, digest }: Copy,
-): Promise<RunningHash | undefined> {
-  return sameBytes(await stream.take(overlap.length), overlap)
-    ? digest
-    : undefined;
+  return digest.hex() === sha256;
 }
 
 async function* chain(
-  first: Uint8Array,
-  stream: ByteStream,
+  first: Iterable<Uint8Array>,
+  rest: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  yield first;
-  yield* stream.rest();
+  yield* first;
+  yield* rest;
 }

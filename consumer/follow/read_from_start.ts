@@ -7,7 +7,12 @@ import type { KnownPin } from "../memory/pin.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
 import { createFastSha256, createSha256For } from "../verify/verify_feed.ts";
-import { countLines, observed, readToEnd } from "./feed_progress.ts";
+import {
+  countLines,
+  type FeedToRead,
+  observed,
+  readToEnd,
+} from "./feed_progress.ts";
 import {
   contradictionOf,
   type FeedOutcome,
@@ -24,39 +29,53 @@ export async function readFromStart(
   reading: Reading,
   { document, warnings }: OpenedFeed,
 ): Promise<FeedOutcome> {
-  const { pin, loaded, proofs, options, mirror } = reading;
+  const { loaded, options, mirror } = reading;
+  const { etag, mediaType, length, bytes } = document;
+  const label = { ref: loaded.metadata.events_uri, etag, mediaType };
   try {
-    // The bytes of a copy are not compared with the server's.
-    const comparedBefore = mirror?.usedCopy && pin?.feed?.compared_at;
-    const tree = proofs.newTree(pin);
-    // The state tree takes a third of the time. It is for comparisons.
-    const isRemembered = (pin?.proof ?? null) !== null;
-    if (comparedBefore && isRemembered && !options.checkpointPolicy) {
-      tree?.endState();
-    }
-    const verification = new FeedVerification({
-      issuer: loaded.issuer,
-      publicOnly: loaded.metadata.public_only,
-      limits: options.limits,
-      unknownEvents: options.unknownEvents,
-      unmatchedRevoke: options.unmatchedRevoke,
-      keepOnly: options.keepOnly,
-      recovery: loaded.recovery,
-      tree,
-    });
     return await readToEnd(reading, {
-      verification,
-      digest: createSha256For(document.length),
-      at: 0,
-      bytes: observed(document, options),
-      expectedBytes: document.length,
-      etag: document.etag,
-      comparedAt: comparedBefore ? new Date(comparedBefore) : options.now,
+      ...startOf(reading, length, true),
+      label,
       warnings,
+      bytes: observed(
+        mirror?.record(bytes, 0, label) ?? bytes,
+        length,
+        options,
+      ),
+      comparedAt: options.now,
     });
   } finally {
     await document.cancel();
   }
+}
+
+/**
+ * Returns what a read from the first byte begins with.
+ *
+ * @param isCompared Whether the server sends all bytes. The state tree, which
+ * takes a third of the time, is for comparisons.
+ */
+export function startOf(
+  { pin, loaded, proofs, options }: Reading,
+  expectedBytes: number | undefined,
+  isCompared: boolean,
+): Pick<FeedToRead, "verification" | "digest" | "at" | "expectedBytes"> {
+  const tree = proofs.newTree(pin);
+  const isRemembered = (pin?.proof ?? null) !== null;
+  const needsState = isCompared || !isRemembered || options.checkpointPolicy;
+  if (!needsState) tree?.endState();
+  const verification = new FeedVerification({
+    issuer: loaded.issuer,
+    publicOnly: loaded.metadata.public_only,
+    limits: options.limits,
+    unknownEvents: options.unknownEvents,
+    unmatchedRevoke: options.unmatchedRevoke,
+    keepOnly: options.keepOnly,
+    recovery: loaded.recovery,
+    tree,
+  });
+  const digest = createSha256For(expectedBytes);
+  return { verification, digest, at: 0, expectedBytes };
 }
 
 /**

@@ -61,7 +61,10 @@ export type Copy =
   & Answering
   & {
     readonly bytes: number;
+    /** The last line; bytes that continue the feed must repeat it. */
+    readonly overlap: Uint8Array;
     readonly etag: string | null;
+    readonly mediaType: string | null;
     /** The URL or path of the feed. */
     readonly ref: string;
     /** `public_only` of the metadata that its events were verified with. */

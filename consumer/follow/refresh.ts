@@ -15,7 +15,11 @@ import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { lacksKey } from "../verify/feed_fault.ts";
 import { openIssuer } from "./issuer_proofs.ts";
-import { conditionsToContinue, readContinued } from "./read_continued.ts";
+import {
+  conditionsToContinue,
+  type KnownFeed,
+  readContinued,
+} from "./read_continued.ts";
 import { countFeed, readFromStart } from "./read_from_start.ts";
 import {
   contradictionOf,
@@ -70,11 +74,7 @@ export async function readFeed(
         options.onAttempt?.();
       }
       mirror = await openMirror(location, pin, options);
-      const read = await attemptFeed(location, start, options, mirror);
-      // A connection that breaks must not hide other bytes.
-      return read.kind === "unreachable" && mirror?.sawDifference
-        ? { ...read, kind: "fault" }
-        : read;
+      return await attemptFeed(location, start, options, mirror);
     },
     // Keys may have been added after the documents were read.
     (first) =>
@@ -103,17 +103,19 @@ async function openMirror(
   if (folder === undefined || location.reader.kind !== "remote") {
     return undefined;
   }
-  const { bytes, prefix_sha256: sha256, compared_at } =
-    pin.status !== "unknown" && pin.feed || {};
   // Only commands have a folder: other programs don't load its code.
   const { Mirror } = await import("../memory/mirror.ts");
-  return await Mirror.open(location, {
+  const { feed: pinned } = pin.status === "unknown" ? { feed: null } : pin;
+  const feed = pinned === null ? undefined : {
+    bytes: pinned.bytes,
+    sha256: pinned.prefix_sha256,
+    comparedAt: new Date(pinned.compared_at),
+  };
+  return await Mirror.open(location.metadataRef, {
     folder,
-    feed: bytes === undefined || sha256 === undefined
-      ? undefined
-      : { bytes, sha256 },
-    useCopy: !full && pin.status === "remembered" && !!compared_at &&
-      isWithin(COMPARE_AFTER_MS, new Date(compared_at), now),
+    feed,
+    useCopy: !full && pin.status === "remembered" && feed !== undefined &&
+      isWithin(COMPARE_AFTER_MS, feed.comparedAt, now),
   });
 }
 
@@ -126,16 +128,19 @@ async function attemptFeed(
   const copy = copyToContinue(stored, held, options);
   const { limits = DEFAULT_LIMITS } = options;
   const documents = new IssuerDocuments(
-    mirror ?? location.reader,
+    location.reader,
     copy?.documents ?? mirror?.documents ?? NO_DOCUMENTS,
   );
   let sawOtherBytes = false;
+  let known: KnownFeed | undefined;
   const onMetadata = (metadata: SigMetadata) => {
+    known = copy !== undefined && isCopyOf(copy, metadata)
+      ? copy
+      : mirror?.feedAt(metadata.events_uri);
     if (location.reader.kind === "local") return;
-    const isSame = copy !== undefined && isCopyOf(copy, metadata);
     documents.sendFeed(metadata.events_uri, {
       maxBytes: limits.maxFeedBytes,
-      conditions: isSame ? conditionsToContinue(copy) : undefined,
+      conditions: known && conditionsToContinue(known),
     });
   };
   try {
@@ -155,11 +160,10 @@ async function attemptFeed(
       return await open().then((feed) => countFeed(reading, pin, feed))
         .catch(() => found) ?? found;
     }
-    const mayContinue = copy !== undefined && pin !== undefined &&
-      isCopyOf(copy, loaded.metadata) &&
-      !proofs.needStart(pin, copy.verification.tree, options.checkpointPolicy);
-    if (mayContinue) {
-      const found = await readContinued(reading, copy, open);
+    const needsStart = known !== undefined && "verification" in known &&
+      proofs.needStart(pin, known.verification.tree, options.checkpointPolicy);
+    if (known !== undefined && !needsStart) {
+      const found = await readContinued(reading, known, open);
       if (found !== "other_bytes") return found;
       sawOtherBytes = true;
       options.onAttempt?.();
@@ -168,7 +172,8 @@ async function attemptFeed(
   } catch (error) {
     if (!isSigError(error)) throw error;
     // A connection that breaks must not hide other bytes or a new statement.
-    const isUnreachable = error.category === "unavailable" && !sawOtherBytes;
+    const isUnreachable = error.category === "unavailable" &&
+      !sawOtherBytes && !mirror?.sawDifference;
     return { kind: isUnreachable ? "unreachable" : "fault", error };
   } finally {
     await documents.end();

@@ -71,6 +71,28 @@ Deno.test("each refresh checks warnings about future events by its own clock", a
   }
 });
 
+Deno.test("a warning about the media type holds while the feed is unchanged", async () => {
+  await using issuer = await watchIssuer(1, key1);
+  const { server, lines, line, publish } = issuer;
+  await issuer.verify();
+  publish([...lines, await line(2, key1)]);
+  const serve = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+  server.documents.set(
+    PATHS.feed,
+    ({ headers }) =>
+      headers.get("if-none-match") === '"2"'
+        ? new Response(null, { status: 304 })
+        : new Response(serve, {
+          headers: { etag: '"2"', "content-type": "text/plain" },
+        }),
+  );
+  for (const status of [200, 304]) {
+    const { warnings } = await issuer.verify();
+    assertEquals(warnings.map(({ code }) => code), ["media_type_unexpected"]);
+    assertEquals(last(issuer.statuses()), status);
+  }
+});
+
 Deno.test("an empty feed can grow", async () => {
   await using issuer = await watchIssuer(0, key1);
   const lines: string[] = [];
