@@ -18,6 +18,8 @@ export interface FlagSpec {
   readonly required?: true;
   /** The allowed values (default: any). */
   readonly choices?: readonly string[];
+  /** As in {@linkcode ValueType}. */
+  readonly kind?: "file" | "folder" | "subject";
   /** Names that other tools use for it; the error suggests the right one. */
   readonly mistaken?: readonly string[];
 }
@@ -42,6 +44,11 @@ export interface ValueType<T> {
   readonly placeholder: string;
   /** The allowed texts (default: any that `parse` accepts). */
   readonly choices?: readonly string[];
+  /**
+   * What the value names (default: nothing known): completion offers files or
+   * folders, and the command line accepts a person for a subject.
+   */
+  readonly kind?: "file" | "folder" | "subject";
   /**
    * Parses a value.
    *
@@ -123,6 +130,7 @@ export function flagSpecs(flags: Flags): readonly FlagSpec[] {
       help,
       ...(placeholder === undefined ? {} : { value: placeholder }),
       ...(type?.choices === undefined ? {} : { choices: type.choices }),
+      ...(type?.kind === undefined ? {} : { kind: type.kind }),
       ...(repeat ? { repeat } : {}),
       ...(required ? { required } : {}),
       ...(mistaken ? { mistaken } : {}),

@@ -34,7 +34,7 @@ const FLAGS = {
     "file of settings, YAML or JSON (max_age: 5m); variables override it, and flags override both",
   ),
   pins: optional(
-    text,
+    file,
     "where the named issuers are remembered, with other servers (default: this process)",
     { placeholder: "FILE|kv:PATH|redis://HOST" },
   ),

@@ -12,12 +12,14 @@ export const text: ValueType<string> = {
 /** A path. */
 export const file: ValueType<string> = {
   placeholder: "FILE",
+  kind: "file",
   parse: (text) => text,
 };
 
 /** The path of a directory. */
 export const folder: ValueType<string> = {
   placeholder: "DIR",
+  kind: "folder",
   parse: (text) => text,
 };
 

@@ -15,12 +15,12 @@ import {
   type Values,
 } from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
-import { refuseTogether, textOf } from "../command_line/values.ts";
+import { fileOr, refuseTogether, textOf } from "../command_line/values.ts";
 
 /** The location of the pin store. */
 export const PINS_FLAG = {
   pins: optional(
-    textOf("FILE|kv:PATH|redis://HOST"),
+    fileOr("FILE|kv:PATH|redis://HOST"),
     "pin store of fetched issuers (default: pins.db in the data folder of the user)",
   ),
 };

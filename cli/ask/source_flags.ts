@@ -1,19 +1,23 @@
 /** Flags and functions of the commands that read a feed. @module */
 
 import {
-  type CheckIssuerOptions,
-  type Consumer,
+  checkIssuer,
   createConsumer,
   type IssuerLocation,
+  type ObserveOptions,
   openSource,
   parseSource,
+  reportIssuer,
   type VerifiedEvent,
   type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,
   type VerifyProgress,
+  type VerifyReport,
 } from "@sig/consumer";
 import {
+  type AskedQuestion,
+  type CheckAnswer,
   type ErrorCode,
   isDid,
   isSigError,
@@ -66,17 +70,15 @@ export const SOURCE_HELP =
 
 /** The source as the only argument of a command; `--sig` can replace it. */
 export const SOURCE_WORD = Object.freeze(
-  { name: "source", help: SOURCE_HELP, optional: true } as const,
+  { name: "source", help: SOURCE_HELP, kind: "file", optional: true } as const,
 );
 
-/** Names of similar flags in other tools, for the hint to use `--sig`. */
-export const MISTAKEN_SIG = ["issuer", "source"];
+/** For `--sig`, which similar tools call otherwise. */
+export const AS_SOURCE = { mistaken: ["issuer", "source"] };
 
 /** The source as a flag, which every command accepts. */
 export const SOURCE_FLAG = {
-  sig: optional(source, "the source, instead of the argument", {
-    mistaken: MISTAKEN_SIG,
-  }),
+  sig: optional(source, "the source, instead of the argument", AS_SOURCE),
 };
 
 /**
@@ -233,39 +235,36 @@ export async function peopleOf(
   );
 }
 
-/** A result with its warnings. */
-interface Warned {
-  readonly warnings: readonly Warning[];
-}
-
-/** The work of a command on a source, with and without the pin store. */
-interface SourceWork<T> {
-  /** Works with a consumer that uses the pin store. */
-  remembered(consumer: Consumer): Promise<T>;
-  /** Works without the pin store, from the first byte of the feed. */
-  plain(
-    location: IssuerLocation,
-    options: VerifyIssuerOptions & CheckIssuerOptions,
-  ): Promise<T>;
+/** What a command asks of a source, with or without the pin store. */
+interface SourceReader {
+  check(question: AskedQuestion): Promise<CheckAnswer>;
   /**
-   * Called with every event, which makes the consumer verify all of them again.
+   * Returns a state in which a time can be evaluated.
+   *
+   * @param digest Whether `feed.sha256` is needed.
    */
-  onEvent?(verified: VerifiedEvent): void;
+  state(asked: ObserveOptions, digest?: boolean): Promise<VerifiedIssuer>;
+  report(): Promise<VerifyReport>;
 }
 
 /**
- * Runs `work` on a source: with the pin store for a fetched source, without it
- * for a local source or if it can't be opened (docs/protocol.md §6). In the
- * last case the first warning gives the reason.
+ * Runs `work` on a source: with the pin store for a fetched source; without it,
+ * from the first byte of the feed, for a local source or if the store can't be
+ * opened (docs/protocol.md §6). In the last case the first warning gives the
+ * reason.
+ *
+ * @param onEvent Called with every event, which verifies all of them again.
  */
-export async function withMemory<T extends Warned>(
+export async function withMemory<
+  T extends { readonly warnings: readonly Warning[] },
+>(
   call: Call<PolicyValues & PinValues>,
   text: string,
-  work: SourceWork<T>,
+  work: (reader: SourceReader) => Promise<T>,
+  onEvent?: (verified: VerifiedEvent) => void,
 ): Promise<T> {
   const { full, maxAgeMs, requirePin, ...choice } = pinChoice(call);
   const { flags } = call;
-  const { onEvent } = work;
   const hasPolicy = flags["unknown-events"] ?? flags["unmatched-revoke"];
   const proofs = choice.proofs && hasPolicy === undefined;
   const asked = { maxAgeMs, checkpointPolicy: await checkpointPolicy(call) };
@@ -278,8 +277,12 @@ export async function withMemory<T extends Warned>(
   try {
     const result = await withSource(call, text, async (location, options) => {
       if (pins === undefined) {
-        const more = { ...asked, onEvent, proofs };
-        return await work.plain(location, { ...options, ...more });
+        const all = { ...options, ...asked, onEvent, proofs };
+        return await work({
+          check: (question) => checkIssuer(location, question, all),
+          state: (_, digest) => verifyIssuer(location, { ...all, digest }),
+          report: () => reportIssuer(location, all),
+        });
       }
       const { onProgress, ...rest } = options;
       let events = 0;
@@ -303,7 +306,17 @@ export async function withMemory<T extends Warned>(
           onEvent?.(verified);
         },
       });
-      return await work.remembered(consumer);
+      return await work({
+        check: (question) => consumer.check(text, question),
+        async state(asked, digest) {
+          const { verified } = await consumer.observe(text, asked);
+          const report = digest ? await consumer.report(text) : undefined;
+          if (!report?.valid) return verified;
+          const feed = { ...verified.feed, sha256: report.feed_sha256 };
+          return { ...verified, feed };
+        },
+        report: () => consumer.report(text),
+      });
     });
     return warning === undefined
       ? result
@@ -383,21 +396,15 @@ export async function readState(
   call: Call<PolicyValues & PinValues>,
   source: string,
   time: Partial<ParsedTime>,
-) {
+): Promise<VerifiedIssuer> {
   const digest = call.ownFormat === "html";
-  const read = await withMemory(call, source, {
-    remembered: async (consumer) => ({
-      ...(await consumer.observe(source, time)).verified,
-      report: digest ? await consumer.report(source) : undefined,
-    }),
-    plain: async (location, options) => ({
-      ...await verifyIssuer(location, { ...options, digest }),
-      report: undefined,
-    }),
-  });
-  const { feed, report } = read;
-  writeWarnings(call, read.warnings, read.source);
-  return { ...read, sha256: report?.valid ? report.feed_sha256 : feed.sha256 };
+  const verified = await withMemory(
+    call,
+    source,
+    (reader) => reader.state(time, digest),
+  );
+  writeWarnings(call, verified.warnings, verified.source);
+  return verified;
 }
 
 /** Errors of a URL that is not a `sig.json` but, for example, a web page. */

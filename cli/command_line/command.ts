@@ -54,6 +54,8 @@ export interface CommandSpec<F extends Flags> {
     readonly help: string;
     readonly optional?: true;
     readonly choices?: readonly string[];
+    /** What it names, as in `ValueType`. */
+    readonly kind?: "file" | "folder";
   }[];
   /** The flags by name, without `--format` and `--help`, which are added. */
   readonly flags: F;

@@ -3,7 +3,6 @@
 import type { FlagSpec } from "@sig/api/program";
 import { escapeInvisible } from "@sig/core";
 import type { Command, CommandEntry } from "./command.ts";
-import { did } from "./values.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 /** The candidates at one position of a command line. */
@@ -25,10 +24,6 @@ interface CompletionContext {
   /** Reads the display names of an issuer's directory, by subject. */
   names(dir: string): Promise<ReadonlyMap<string, string>>;
 }
-
-/** Placeholders of arguments and values that are a file or a folder. */
-const FILES = ["FILE", "FILE.pub", "SOURCE", "OTHER", "CASES", "INVITATION"];
-const FOLDERS = ["DIR"];
 
 /**
  * Completes the last of the words after `sig`. Bash splits `--flag=value` into
@@ -54,7 +49,7 @@ export async function complete(
     ? find(last)
     : find(last === "=" ? before.at(-2) : last);
   if (flag?.value !== undefined) {
-    const offer = await valuesOf(flag, flag.value, before, command, context);
+    const offer = await valuesOf(flag, before, command, context);
     const start = typed === undefined ? "" : `${typed}=`;
     return starting(start, word === "=" ? "" : rest ?? word, offer);
   }
@@ -73,11 +68,7 @@ export async function complete(
     ).length;
   const positional = command.positionals?.[at];
   if (positional === undefined) return names;
-  return starting(
-    "",
-    word,
-    offerOf(positional.name.toUpperCase(), positional.choices),
-  );
+  return starting("", word, offerOf(positional));
 }
 
 /** Returns the lines that `sig __complete` prints. */
@@ -112,7 +103,6 @@ function nextWords(
 /** Offers the values of a flag; for a subject, display names and DIDs. */
 async function valuesOf(
   flag: FlagSpec,
-  placeholder: string,
   before: readonly string[],
   { positionals }: Command,
   context: CompletionContext,
@@ -128,9 +118,7 @@ async function valuesOf(
   // A source without a slash is a host (docs/reference/command-line.md).
   const source = [valueOf("--sig"), word].find((each) => each?.includes("/"));
   const dir = valueOf("--dir") ?? source;
-  if (placeholder !== did.placeholder || dir === undefined) {
-    return offerOf(placeholder, flag.choices);
-  }
+  if (flag.kind !== "subject" || dir === undefined) return offerOf(flag);
   const people = [...await context.names(dir)];
   return {
     candidates: [
@@ -140,24 +128,13 @@ async function valuesOf(
   };
 }
 
-/**
- * Offers the choices, or files or folders by a placeholder such as `FILE|-`.
- */
+/** Offers the choices, else files or folders by the kind of value. */
 function offerOf(
-  placeholder: string,
-  choices: readonly string[] | undefined,
+  { choices = [], kind }: Pick<FlagSpec, "choices" | "kind">,
 ): Offer {
-  if (choices !== undefined) {
-    return { candidates: choices.map((each) => [each, ""]) };
-  }
-  const names = placeholder.split("|");
-  if (names.some((name) => FOLDERS.includes(name))) {
-    return { candidates: [], paths: "folders" };
-  }
-  if (names.some((name) => FILES.includes(name))) {
-    return { candidates: [], paths: "files" };
-  }
-  return { candidates: [] };
+  const candidates = choices.map((each) => [each, ""] as const);
+  if (kind === undefined) return { candidates };
+  return { candidates, paths: kind === "folder" ? "folders" : "files" };
 }
 
 /**

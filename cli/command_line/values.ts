@@ -14,11 +14,22 @@ import {
   SigError,
 } from "@sig/core";
 import { isObject, parseTime, Timepoint } from "@sig/core/internal";
-import { oneOf, text, usageError, type ValueType } from "@sig/api/program";
+import {
+  file,
+  oneOf,
+  text,
+  usageError,
+  type ValueType,
+} from "@sig/api/program";
 
 /** Returns a type that accepts any text, with its placeholder for the help. */
 export function textOf(placeholder: string): ValueType<string> {
   return { ...text, placeholder };
+}
+
+/** Returns a type of texts of which some are paths of files. */
+export function fileOr(placeholder: string): ValueType<string> {
+  return { ...file, placeholder };
 }
 
 /** Returns a type that also rejects values that fail `isValid`. */
@@ -75,7 +86,10 @@ export function requireEither(
 
 // Values that become members of an event are validated by the issuer alone.
 /** A subject. An OpenSSH public key or its file is converted to a did:key. */
-export const did = textOf("DID|KEY|FILE.pub");
+export const did: ValueType<string> = {
+  ...textOf("DID|KEY|FILE.pub"),
+  kind: "subject",
+};
 /** For `--subject` of a person, which users may call otherwise. */
 export const AS_PERSON = { mistaken: ["person", "name"] };
 export const id = textOf("ID");
@@ -87,12 +101,12 @@ export const givenRole = checked(
   (text) => !/\p{Cc}/u.test(text),
   "have no control characters",
 );
-export const source = textOf("SOURCE");
+export const source = fileOr("SOURCE");
 export const url = textOf("URL");
 /** A private key: the file of a JWK, or a key in ssh-agent. */
-export const signingKey = textOf("FILE|agent:…");
+export const signingKey = fileOr("FILE|agent:…");
 /** A file, or `-` for standard input. */
-export const input = textOf("FILE|-");
+export const input = fileOr("FILE|-");
 
 /** A relationship type. */
 export const relationshipType: ValueType<RelationshipType> = {

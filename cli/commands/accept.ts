@@ -42,6 +42,7 @@ export const accept = typedCommand({
     it: it identifies you to the issuer. The answer can't be used to log in.`,
   positionals: [{
     name: "invitation",
+    kind: "file",
     help: "the invitation, its link, a file with it, or - for standard input",
   }],
   flags: FLAGS,

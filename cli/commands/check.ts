@@ -9,12 +9,7 @@ import {
   type Reason,
 } from "@sig/core";
 import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
-import {
-  type AnyAnswer,
-  checkIssuer,
-  parseSource,
-  verifyIssuer,
-} from "@sig/consumer";
+import { type AnyAnswer, parseSource } from "@sig/consumer";
 import { combineAnswers } from "@sig/consumer/internal";
 import { many, required, toggle } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
@@ -30,9 +25,9 @@ import {
 } from "../output/write.ts";
 import { neverSeen } from "../ask/never_seen.ts";
 import {
+  AS_SOURCE,
   askEachKey,
   describeUnknownSubject,
-  MISTAKEN_SIG,
   POLICY_FLAGS,
   type PolicyValues,
   SOURCE_HELP,
@@ -56,7 +51,7 @@ const FLAGS = {
     ...many(
       source,
       `${SOURCE_HELP}; of several, one that allows is sufficient`,
-      { mistaken: MISTAKEN_SIG },
+      AS_SOURCE,
     ),
     required: true,
   },
@@ -136,10 +131,7 @@ async function withNeverSeen(
     answer.decision === "allow" || answer.proof !== null ||
     answer.last_sequence > MAX_EXPLAINED_EVENTS
   ) return answer;
-  const { state } = await withMemory(call, source, {
-    remembered: async (consumer) => (await consumer.observe(source)).verified,
-    plain: verifyIssuer,
-  });
+  const { state } = await withMemory(call, source, (from) => from.state({}));
   const wordsOf = (key: string) =>
     answer.requirements.flatMap((each) => each.key === key ? each.value : []);
   const found = neverSeen(state, {
@@ -186,10 +178,11 @@ async function checkSource(
   source: string,
   question: AskedQuestion,
 ): Promise<CheckAnswer> {
-  const answer = await withMemory(call, source, {
-    remembered: (consumer) => consumer.check(source, question),
-    plain: (location, options) => checkIssuer(location, question, options),
-  });
+  const answer = await withMemory(
+    call,
+    source,
+    (from) => from.check(question),
+  );
   return {
     ...answer,
     warnings: answer.warnings.slice(0, MAX_ANSWER_WARNINGS),

@@ -30,7 +30,7 @@ export const diff = typedCommand({
     differ, and 2 on an error.`,
   positionals: [
     SOURCE_WORD,
-    { name: "other", help: `another one: ${SOURCE_HELP}`, optional: true },
+    { ...SOURCE_WORD, name: "other", help: `another one: ${SOURCE_HELP}` },
   ],
   flags: {
     ...SOURCE_FLAG,

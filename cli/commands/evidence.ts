@@ -19,9 +19,9 @@ import {
   writeResult,
 } from "../output/write.ts";
 import {
+  AS_SOURCE,
   askEachKey,
   INSECURE_FLAG,
-  MISTAKEN_SIG,
   SOURCE_HELP,
   withSource,
 } from "../ask/source_flags.ts";
@@ -36,7 +36,7 @@ export const evidenceMake = typedCommand({
     error.`,
   subjects: "each",
   flags: {
-    sig: required(source, SOURCE_HELP, { mistaken: MISTAKEN_SIG }),
+    sig: required(source, SOURCE_HELP, AS_SOURCE),
     subject: required(
       did,
       "subject of the question, or a person (id or name)",
@@ -92,7 +92,11 @@ export const evidenceVerify = typedCommand({
     fetched; the output names the key that signed, for --trust. Exits with 0 if
     the evidence is sound, whatever its answer, 1 if it is faulty, and 2 on an error.
     Evidence never shows that nothing came later.`,
-  positionals: [{ name: "file", help: "the evidence; - is standard input" }],
+  positionals: [{
+    name: "file",
+    help: "the evidence; - is standard input",
+    kind: "file",
+  }],
   flags: {
     trust: optional(
       textOf("VKEY"),

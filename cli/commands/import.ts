@@ -25,7 +25,11 @@ const importDrafts = typedCommand({
     upsert or revoke, named as in the protocol. Everything not given is generated.
     Lines with an event_id may be imported again: an event that is already in the
     feed is not written twice. If one line is faulty, nothing is written.`,
-  positionals: [{ name: "file", help: "the drafts; - is standard input" }],
+  positionals: [{
+    name: "file",
+    help: "the drafts; - is standard input",
+    kind: "file",
+  }],
   flags: {
     ...DIR_FLAG,
     ...SIGNING_FLAGS,

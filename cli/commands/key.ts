@@ -16,7 +16,8 @@ const KEY_FILE = {
   name: "file",
   help:
     "a JWK file, a file with an OpenSSH public key, or - for standard input",
-};
+  kind: "file",
+} as const;
 
 /** The `--kid` of a new key. */
 const newKid = checked(
@@ -70,6 +71,7 @@ export const keyDid = typedCommand({
 /** `sig key ssh` */
 export const keySsh = typedCommand({
   positionals: [{
+    ...KEY_FILE,
     name: "key",
     help: `a did:key, ${KEY_FILE.help}`,
   }],

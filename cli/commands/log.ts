@@ -54,7 +54,6 @@ export const log = sourceCommand({
   async run(call, source) {
     const { from = 1, interval: intervalMs } = call.flags;
     const id = call.flags["relationship-id"];
-    const { verifyIssuer } = await import("@sig/consumer");
     const people = await peopleOf(call, source);
     let events: LoggedEvent[] = [];
     const subjects = keysOf(call);
@@ -62,11 +61,12 @@ export const log = sourceCommand({
     /** Subjects that the filter found, and whether it found the relationship. */
     const found = { subjects: new Set<string>(), relationship: false };
     let changes = new ChangeList();
-    const result = await withMemory(call, source, {
-      remembered: (consumer) => consumer.verify(source),
-      plain: verifyIssuer,
+    const result = await withMemory(
+      call,
+      source,
+      (from) => from.state({ maxAgeMs: 0 }),
       onEvent,
-    });
+    );
     function onEvent(
       verified: Pick<VerifiedEvent, "event" | "kid" | "isVoid">,
     ) {

@@ -18,6 +18,7 @@ import {
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import {
+  fileOr,
   kid,
   people,
   requireEither,
@@ -64,7 +65,7 @@ export const recoveryCreate = typedCommand({
     out: optional(file, "write the new recovery key there (mode 0600)"),
     ...PASSPHRASE_FLAG,
     public: optional(
-      textOf("FILE|KEY"),
+      fileOr("FILE|KEY"),
       "use a key whose private part was made elsewhere: a JWK or OpenSSH key",
     ),
   },
@@ -127,7 +128,7 @@ const RECOVER_FLAGS = {
     "the next recovery key; a missing file is created",
   ),
   "next-public": optional(
-    textOf("FILE|KEY"),
+    fileOr("FILE|KEY"),
     "the next recovery key, whose private part was made elsewhere",
   ),
   stolen: many(

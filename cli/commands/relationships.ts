@@ -9,7 +9,6 @@ import {
   compareInstants,
   dumpState as dump,
   EFFECTIVE_STATUSES,
-  type FeedState,
   formatInstant,
   instantOf,
   type ParsedTime,
@@ -146,25 +145,26 @@ export const who = sourceCommand({
     const { role, type, subject } = call.flags;
     const time = timeOf(call.flags);
     const people = await peopleOf(call, source);
-    const read = await readState(call, source, time);
-    const now = call.io.now();
+    const verified = await readState(call, source, time);
     const subjects = keysOf(call);
-    const found = listActive(read.state, time, now).filter((each) =>
-      (subjects?.includes(each.subject) ?? true) &&
-      (role === undefined || each.roles.includes(role)) &&
-      (type === undefined || each.relationship_type === type)
-    );
     const asked = {
       ...subject !== undefined && { subject },
       role: role ?? null,
       type: type ?? null,
       ...askedTime(time),
     };
-    const { name = null } = call.found?.("subject") ?? {};
-    const whose = name ?? subject;
-    writeActive(call, found, people, { ...read, asked, now, whose });
+    writeActive(call, people, verified, {
+      asked,
+      time,
+      now: call.io.now(),
+      whose: call.found?.("subject")?.name ?? subject,
+      isListed: (each) =>
+        (subjects?.includes(each.subject) ?? true) &&
+        (role === undefined || each.roles.includes(role)) &&
+        (type === undefined || each.relationship_type === type),
+    });
     const words = { subjects, roles: [role], types: [type] };
-    writeWarnings(call, neverSeen(read.state, words));
+    writeWarnings(call, neverSeen(verified.state, words));
     return 0;
   },
 });
@@ -189,45 +189,18 @@ export const expiring = sourceCommand({
     const now = call.io.now();
     const seconds = Math.ceil(call.flags.within / 1000);
     const last = addSeconds(instantOf(now), seconds);
-    const found = listActive(verified.state, {}, now)
-      .filter(({ valid_until }) => {
+    const until = formatInstant(last);
+    writeActive(call, people, verified, {
+      now,
+      asked: { role: null, type: null, at: null, as_of: null, until },
+      isListed({ valid_until }) {
         const end = parseTimestamp(valid_until);
         return end !== undefined && compareInstants(end, last) <= 0;
-      });
-    const asked = {
-      role: null,
-      type: null,
-      at: null,
-      as_of: null,
-      until: formatInstant(last),
-    };
-    const { sha256 } = verified.feed;
-    writeActive(call, found, people, { ...verified, asked, now, sha256 });
+      },
+    });
     return 0;
   },
 });
-
-/** Lists the relationships that are effective at a time, sorted by subject. */
-function listActive(
-  state: FeedState,
-  time: Partial<ParsedTime>,
-  now: Date,
-) {
-  const found = dump(state, { ...time, status: "active", now });
-  return [...found.by_relationship_id.values()].map((each) => ({
-    subject: each.subject,
-    relationship_id: each.relationship_id,
-    relationship_type: each.relationship_type,
-    roles: each.roles,
-    valid_from: each.valid_from,
-    valid_until: each.valid_until,
-    effective_status: "active" as const,
-    last_sequence: each.last_sequence,
-  })).sort((a, b) =>
-    // Sorted by code units, independent of the locale.
-    a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : 0
-  );
-}
 
 /** A relationship, as a table shows it. */
 type Grant = Pick<
@@ -262,10 +235,9 @@ function writeState(call: Output, found: StateDump): void {
 }
 
 /** An effective relationship, and whose it is. */
-type Active = ReturnType<typeof listActive>[number] & {
-  readonly person: string | null;
-  readonly name: string | null;
-};
+type Active =
+  & ReturnType<typeof shownOf>
+  & Pick<ReturnType<People["named"]>, "person" | "name">;
 
 const COLUMNS: readonly TableColumn<Active>[] = [
   column("name", ({ name }) => name ?? ""),
@@ -287,26 +259,32 @@ const CSV: readonly CsvColumn<Active>[] = [
   ["last_sequence", (each) => `${each.last_sequence}`],
 ];
 
-/** What a list of active relationships is about. */
-interface About extends Pick<VerifiedIssuer, "issuer" | "feed" | "state"> {
+/** The question of a list of active relationships. */
+interface Listed {
   readonly asked: Asked;
+  readonly time?: Partial<ParsedTime>;
+  readonly now: Date;
   /** The person or key asked about, for the heading. */
   readonly whose?: string | undefined;
-  readonly now: Date;
-  readonly sha256: string | undefined;
+  isListed(each: RelationshipState): boolean;
 }
 
+/** Writes the relationships that are effective at a time. */
 function writeActive(
   call: Call<ReportValues>,
-  active: ReturnType<typeof listActive>,
   people: People,
-  { asked, feed, issuer, now, sha256, state, whose }: About,
+  { feed, issuer, state }: VerifiedIssuer,
+  { asked, isListed, now, time, whose }: Listed,
 ): void {
   const linked = people.linked((subject) => personOf(state, subject));
-  const found = active.map((each): Active => {
-    const { person, name } = linked.named(each.subject);
-    return { ...each, person, name };
-  });
+  const active = dump(state, { ...time, status: "active", now });
+  const found = [...active.by_relationship_id.values()].filter(isListed)
+    // Sorted by code units, independent of the locale.
+    .sort((a, b) => a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : 0)
+    .map((each): Active => {
+      const { person, name } = linked.named(each.subject);
+      return { ...shownOf(each), person, name };
+    });
   if (call.format === "json") {
     return writeJson(call.io, found.map((each) => ({ ...each, asked })));
   }
@@ -317,7 +295,7 @@ function writeActive(
     heading: title,
     title,
     about: counted(found.length, "relationship"),
-    feed: { issuer, ...feed, sha256 },
+    feed: { issuer, ...feed },
     columns: COLUMNS,
     csv: [
       ...CSV,
@@ -331,9 +309,23 @@ function writeActive(
   });
 }
 
+/** Returns the members of an effective relationship that JSON has. */
+function shownOf(each: RelationshipState) {
+  return {
+    subject: each.subject,
+    relationship_id: each.relationship_id,
+    relationship_type: each.relationship_type,
+    roles: each.roles,
+    valid_from: each.valid_from,
+    valid_until: each.valid_until,
+    effective_status: "active" as const,
+    last_sequence: each.last_sequence,
+  };
+}
+
 /** Returns the question as the end of a heading. */
 function describeAsked(
-  { as_of, at, role, type, until, whose }: Asked & Pick<About, "whose">,
+  { as_of, at, role, type, until, whose }: Asked & Pick<Listed, "whose">,
   now: Date,
 ): string {
   const words = [

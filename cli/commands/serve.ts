@@ -17,7 +17,11 @@ export const serve = typedCommand({
   description: `
     Serves the issuer's documents and proofs and nothing else, until it is stopped. The
     first line of output is its URL.`,
-  positionals: [{ name: "dir", help: "the issuer's directory" }],
+  positionals: [{
+    name: "dir",
+    help: "the issuer's directory",
+    kind: "folder",
+  }],
   flags: {
     addr: optional(
       address,

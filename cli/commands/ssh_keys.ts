@@ -30,8 +30,8 @@ import {
   textOf,
 } from "../command_line/values.ts";
 import {
+  AS_SOURCE,
   keysOf,
-  MISTAKEN_SIG,
   peopleOf,
   POLICY_FLAGS,
   readState,
@@ -75,7 +75,7 @@ const SSH_KEYS_FLAGS = {
   sig: many(
     source,
     "a source, instead of the argument; of several, one that allows is sufficient",
-    { mistaken: MISTAKEN_SIG },
+    AS_SOURCE,
   ),
   ...REQUIRE_FLAG,
   subject: optional(did, "list only keys of this person", AS_PERSON),

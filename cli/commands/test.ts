@@ -13,7 +13,7 @@ import { source } from "../command_line/values.ts";
 import { colour, safe, writeJson } from "../output/write.ts";
 import type { ExpectedDecision } from "../ask/expected_decisions.ts";
 import {
-  MISTAKEN_SIG,
+  AS_SOURCE,
   POLICY_FLAGS,
   SOURCE_HELP,
   verifySource,
@@ -49,12 +49,15 @@ export const test = typedCommand({
     all cases pass, 1 if one fails, and 2 on an error.`,
   positionals: [{
     name: "cases",
+    kind: "file",
     help: "YAML file of test cases; - is standard input",
   }],
   flags: {
-    sig: optional(source, `instead of the one in the file: ${SOURCE_HELP}`, {
-      mistaken: MISTAKEN_SIG,
-    }),
+    sig: optional(
+      source,
+      `instead of the one in the file: ${SOURCE_HELP}`,
+      AS_SOURCE,
+    ),
     ...POLICY_FLAGS,
   },
   formats: ["junit"],

@@ -24,11 +24,7 @@ export const verify = sourceCommand({
     "sig verify http://127.0.0.1:8080/.well-known/sig.json --allow-insecure",
   ],
   async run(call, source) {
-    const { reportIssuer } = await import("@sig/consumer");
-    const report = await withMemory(call, source, {
-      remembered: (consumer) => consumer.report(source),
-      plain: reportIssuer,
-    });
+    const report = await withMemory(call, source, (from) => from.report());
     if (call.format === "json") writeJson(call.io, report);
     else writeReport(call, report);
     return report.valid ? 0 : 1;

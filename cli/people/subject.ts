@@ -6,10 +6,9 @@
  */
 
 import { dumpState, isDid, isSigError, personOf, SigError } from "@sig/core";
-import { quote, suggest } from "@sig/core/internal";
+import { quote, suggest, withContext } from "@sig/core/internal";
 import type { FoundPerson, KnownKey, People } from "@sig/issuer/people";
 import type { LoadedCommand, ParsedCall } from "../command_line/command.ts";
-import { did } from "../command_line/values.ts";
 import { firstOf } from "../output/write.ts";
 import type { Io } from "../terminal/io.ts";
 
@@ -29,8 +28,8 @@ export async function resolveSubjects(
 ): Promise<ParsedCall> {
   const subjects = new Map<string, string>();
   const people = new Map<string, FoundPerson>();
-  for (const { name, value } of flags) {
-    const text = value === did.placeholder ? call.text(name) : undefined;
+  for (const { name, kind } of flags) {
+    const text = kind === "subject" ? call.text(name) : undefined;
     if (text === undefined) continue;
     try {
       const hasSource = positionals?.[0]?.name === "source";
@@ -50,13 +49,7 @@ export async function resolveSubjects(
       );
     } catch (error) {
       if (!isSigError(error)) throw error;
-      const context = { ...error.context, flag: `--${name}` };
-      throw new SigError(error.code, {
-        action: error.action,
-        reason: error.reason,
-        context,
-        cause: error.cause,
-      });
+      throw withContext(error, { flag: `--${name}` });
     }
   }
   return {
