@@ -18,6 +18,5 @@ export {
   type Start,
 } from "./plan/person_index.ts";
 export { endedNamesake } from "./plan/namesakes.ts";
-export { guardedDrafts } from "./plan/guards.ts";
 export { historyOf, joinPeople } from "./plan/published.ts";
 export { readPlan } from "./plan/read_plan.ts";

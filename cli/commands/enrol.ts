@@ -194,6 +194,7 @@ async function enrolOne(call: EnrolCall, path: string): Promise<number> {
     const person = state?.personOf?.(same_person_as) ?? same_person_as;
     return {
       drafts: [draft],
+      guards: "named",
       ifLastSequence: state?.last_sequence ?? reviewed.ifLastSequence,
       doubts: [...oldKey === undefined ? [] : [oldKey], ...reviewed.doubts],
       preview: {
@@ -257,6 +258,7 @@ async function enrolAll(call: EnrolCall, folder: string): Promise<number> {
     const jtis = enrolments.map(({ answer }) => answer.invitation.claims.jti);
     return {
       drafts: enrolments.map(({ draft }) => draft),
+      guards: "named",
       ifLastSequence: last_sequence,
       doubts: [
         ...new Set(enrolments.flatMap(({ oldKey }) => oldKey ?? [])),

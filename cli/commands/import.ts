@@ -47,8 +47,11 @@ const importDrafts = typedCommand({
     if (lines.length === 0) warn(call, "the file contains no drafts");
     const drafts = lines.map(({ draft }) => draft);
     try {
-      const proposal = { drafts, maxFaults: MAX_FAULTS };
-      return await appendProposal(call, () => Promise.resolve(proposal));
+      return await appendProposal(
+        call,
+        () =>
+          Promise.resolve({ drafts, guards: "named", maxFaults: MAX_FAULTS }),
+      );
     } catch (error) {
       throw withFileLines(error, lines.map(({ line }) => line));
     }

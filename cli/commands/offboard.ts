@@ -75,6 +75,7 @@ export const offboard = typedCommand({
             reason: call.flags.reason,
           }),
         })),
+        guards: "named",
         ifLastSequence: state.last_sequence,
         changes,
         preview: {

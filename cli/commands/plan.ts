@@ -169,7 +169,7 @@ export const apply = typedCommand({
       ? await readList(call)
       : await readSavedPlan(call, saved);
     return await appendProposal(call, async (issuer) => {
-      const { guardedDrafts } = await import("@sig/issuer/internal");
+      const { planDrafts } = await import("@sig/issuer");
       const now = call.io.now();
       const made = await makePlan(call, planner, issuer, now);
       const { state } = made;
@@ -178,15 +178,11 @@ export const apply = typedCommand({
       if (reason_code === undefined && plan.changes.some(isPruned)) {
         throw reasonMissing();
       }
-      const drafts = guardedDrafts(
-        plan,
-        state,
-        reason_code ?? "admin_action",
-        { ...confirmed, now },
-      );
+      const drafts = planDrafts(plan, state, reason_code ?? "admin_action");
       const count = counted(plan.changes.length, "change");
       return {
         drafts,
+        guards: { ...confirmed, state, now },
         ifLastSequence: state.last_sequence,
         doubts: doubtsAboutPlan(plan, state, now),
         // A change of type takes two events: a revoke, then an upsert.

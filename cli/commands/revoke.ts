@@ -97,6 +97,7 @@ export const revoke = typedCommand({
       return {
         // The issuer validates every member; flags are only text.
         drafts: [draft as unknown as EventDraft],
+        guards: "named",
         ...isAsked && await revokeQuestion(call, issuer, relationship_id),
         about: () => ({ notices }),
       };
@@ -186,6 +187,7 @@ export const undo = typedCommand({
       };
       const people = await tryReadPeopleFile(call);
       return {
+        guards: "named",
         drafts: [{ ...draft, ...given({ event_id: call.flags["event-id"] }) }],
         ifLastSequence: last_sequence,
         doubts: [

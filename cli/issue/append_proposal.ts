@@ -12,14 +12,18 @@ import {
   SigError,
   type Warning,
 } from "@sig/core";
-import type {
-  AppendedEvent,
-  EventDraft,
-  Issuer,
-  PlannedChange,
+import {
+  type AppendedEvent,
+  type EventDraft,
+  type GuardOptions,
+  type Issuer,
+  type PlannedChange,
+  type PublishedState,
+  requireGuards,
 } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
 import type { IssuerValues } from "./flags.ts";
+import { openIssuerForAppend } from "./open_issuer.ts";
 import {
   counted,
   createProgress,
@@ -35,6 +39,11 @@ import {
 interface Proposal {
   /** The issuer validates every member; flags are only text. */
   readonly drafts: readonly EventDraft[];
+  /**
+   * The guards that all drafts must pass, with what the operator confirmed;
+   * `named` if the operator named each of the changes.
+   */
+  readonly guards: "named" | GuardOptions & { readonly state: PublishedState };
   /** Append only while the feed ends with this sequence (default: any). */
   readonly ifLastSequence?: number | undefined;
   /** Possible mistakes: confirmed one by one, or warnings before `question`. */
@@ -90,8 +99,8 @@ const NOTHING_WRITTEN = Object.freeze({ hint: "Nothing was written." });
 const PROGRESS_EVERY = 1_000;
 
 /**
- * Opens the issuer of `--dir`, makes the proposal, confirms it, appends it, and
- * reports it. If another writer has appended meanwhile, the proposal is made
+ * Opens the issuer of `--dir`, makes the proposal, requires its guards, confirms
+ * it, appends it, and reports it. If another writer has appended meanwhile, the proposal is made
  * again, and the operator confirms only what is new.
  *
  * Every question is asked before the append. After it, nothing can fail: an
@@ -107,12 +116,13 @@ export async function appendProposal(
   propose: (issuer: Issuer) => Promise<Proposal>,
   { once = false }: { readonly once?: boolean } = {},
 ): Promise<number> {
-  const { openIssuerForAppend } = await import("./open_issuer.ts");
   await using issuer = await openIssuerForAppend(call);
   const agreed = new Set<string>();
   for (let attempt = 1;; attempt++) {
     try {
       const proposal = await propose(issuer);
+      const { drafts, guards } = proposal;
+      if (guards !== "named") requireGuards(guards.state, drafts, guards);
       await confirmProposal(call, proposal, agreed);
       const appended = await append(call, issuer, proposal);
       call.outcome.isPublished = true;

@@ -4,7 +4,6 @@ import {
   compareInstants,
   instantOf,
   parseTimestamp,
-  type ReasonCode,
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
@@ -17,8 +16,6 @@ import {
 import { namePeople } from "../people/find_subject.ts";
 import { findNamesakes } from "./namesakes.ts";
 import { PersonIndex } from "./person_index.ts";
-import type { Plan } from "./plan_changes.ts";
-import { planDrafts } from "./plan_drafts.ts";
 import { historyOf, joinPeople, type PublishedState } from "./published.ts";
 
 /** Changes of up to this number of people need no confirmation. */
@@ -163,24 +160,6 @@ export function requireGuards(
       }.`,
     },
   });
-}
-
-/**
- * Returns the drafts of a plan that passed its guards: {@linkcode planDrafts},
- * then {@linkcode requireGuards}. Programs append these, so that no plan is
- * appended without its guards.
- *
- * @param reasonCode For the revocations of people who are not in the list.
- */
-export function guardedDrafts(
-  plan: Plan,
-  state: PublishedState,
-  reasonCode: ReasonCode,
-  options: GuardOptions,
-): readonly EventDraft[] {
-  const drafts = planDrafts(plan, state, reasonCode);
-  requireGuards(state, drafts, options);
-  return drafts;
 }
 
 /** Joins the people with the links that the drafts publish. */

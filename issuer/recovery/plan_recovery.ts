@@ -279,7 +279,12 @@ function endedKeys(
 ): readonly EndedKey[] {
   const { keys } = documents;
   const named = [...stolen.keys(), ...lost];
-  if (named.length === 0) throw refused("no key is named as stolen or lost");
+  if (named.length === 0) {
+    throw refused(
+      "no key is named as stolen or lost",
+      "Nothing was changed. Name it with --stolen KID[=SEQUENCE] or --lost KID.",
+    );
+  }
   const byKey = new Map<string, EndedKey>();
   for (const kid of named) {
     const x = keys.keys.get(kid)?.jwk.x;
