@@ -145,7 +145,7 @@ test("a recovery that is refused changes nothing", async (of) => {
       `recover --dir $D/acme --recovery-key $D/recovery-1.jwk --next-public $D/signer.jwk --yes --stolen orgsign-1=${last}`,
       'the next recovery key is the signing key "orgsign-1"',
     ],
-    [RECOVER, "invalid_request"],
+    [RECOVER, "Name it with --stolen KID[=SEQUENCE] or --lost KID."],
     [
       `recover --dir $D/acme --recovery-key $D/recovery-1.jwk --next $D/recovery-1.jwk --yes --stolen orgsign-1=${last}`,
       "invalid_key",

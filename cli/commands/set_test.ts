@@ -3,6 +3,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   issuerTest as test,
   terminal,
+  wordsOf,
   type Workspace,
 } from "../testdata/workspace.ts";
 
@@ -460,11 +461,15 @@ test("upsert for a person who was revoked says when and why, and asks on a termi
 test("no role with a control character is given, and one can be removed", async (workspace) => {
   const code = "error: invalid_request: ";
   const set = ["set", "--dir", "$D/acme", "--relationship-id", "r1"];
-  for (const flag of ["--add-role", "--role"]) {
-    await workspace.refused([...set, flag, "a\nb"], [
-      code,
-      `${flag} must have no control`,
-    ]);
+  for (
+    const [words, flag] of [
+      [set, "--add-role"],
+      [set, "--role"],
+      [wordsOf(`${UPSERT} other --subject ${ALICE}`), "--role"],
+    ] as const
+  ) {
+    const refused = [code, `${flag} must have no control`];
+    await workspace.refused([...words, flag, "a\nb"], refused);
   }
   await workspace.write(
     "list.csv",
