@@ -71,10 +71,6 @@ class ListedIds implements RelationshipIds {
   }
 }
 
-/** The number of events in a block, whose latest instant is kept. */
-const BLOCK_EVENTS = 1_024;
-/** Before every timestamp. */
-const BEFORE_ALL: Instant = { seconds: -Infinity, nanoseconds: 0 };
 const EMPTY: readonly string[] = /* @__PURE__ */ Object.freeze([]);
 
 /** Builds a {@linkcode FeedHistory} from events. */
@@ -86,16 +82,15 @@ export class HistoryBuilder implements FeedHistory {
   readonly #bySubject = new Map<string, string[] | Set<string>>();
   readonly #persons: Persons;
   readonly #warnedAt = new Map<number, readonly string[]>();
-  /** Seconds of each event's `issued_at`, by block. */
-  readonly #seconds: Float64Array[] = [];
-  /** Nanoseconds of each `issued_at`; undefined for a block of zeros. */
-  readonly #nanoseconds: (Uint32Array | undefined)[] = [];
-  #events = 0;
-  /** The latest instant up to the end of each full block. */
-  readonly #latest: Instant[] = [];
+  /** The two parts of each event's `issued_at`: an object takes more memory. */
+  #seconds: number[] = [];
+  #nanoseconds: number[] = [];
+  /**
+   * For each event, the one up to it that was issued last and is not void; 0
+   * without any.
+   */
+  #latest: number[] = [];
   readonly #keepOnly: string | null | undefined;
-  /** Sequences of void events. */
-  readonly #void = new Set<number>();
 
   /**
    * Creates an empty history.
@@ -113,11 +108,12 @@ export class HistoryBuilder implements FeedHistory {
       this.#keepOnly,
       this.#persons.until(events),
     );
-    for (const sequence of this.#void) copy.#void.add(sequence);
     for (const [sequence, subjects] of this.#warnedAt) {
       if (sequence <= events) copy.#warnedAt.set(sequence, subjects);
     }
-    for (let at = 1; at <= events; at++) copy.#addTime(this.issuedAt(at));
+    copy.#seconds = this.#seconds.slice(0, events);
+    copy.#nanoseconds = this.#nanoseconds.slice(0, events);
+    copy.#latest = this.#latest.slice(0, events);
     for (const [id, versions] of this.#versions) {
       for (const version of versions) {
         if (version.state.last_sequence <= events) {
@@ -153,30 +149,19 @@ export class HistoryBuilder implements FeedHistory {
   }
 
   issuedAt(sequence: number): Instant {
-    if (!(sequence >= 1 && sequence <= this.#events)) {
-      throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
+    const seconds = this.#seconds[sequence - 1];
+    const nanoseconds = this.#nanoseconds[sequence - 1];
+    if (seconds !== undefined && nanoseconds !== undefined) {
+      return { seconds, nanoseconds };
     }
-    const block = Math.floor((sequence - 1) / BLOCK_EVENTS);
-    const at = (sequence - 1) % BLOCK_EVENTS;
-    return {
-      seconds: this.#seconds[block]![at]!,
-      nanoseconds: this.#nanoseconds[block]?.[at] ?? 0,
-    };
+    throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
   }
 
   prefixAt(instant: Instant): number {
-    // The latest instants never decrease.
-    const blocks = countFirst(
-      this.#latest.length,
-      (at) => compareInstants(this.#latest[at]!, instant) <= 0,
-    );
-    let events = blocks * BLOCK_EVENTS;
-    while (
-      events < this.#events &&
-      (this.#void.has(events + 1) ||
-        compareInstants(this.issuedAt(events + 1), instant) <= 0)
-    ) events++;
-    return events;
+    const isIn = (at: number) =>
+      this.#latest[at] === 0 ||
+      compareInstants(this.issuedAt(this.#latest[at]!), instant) <= 0;
+    return countFirst(this.#latest.length, isIn);
   }
 
   /** Records the subjects of an event with a warning. */
@@ -190,8 +175,7 @@ export class HistoryBuilder implements FeedHistory {
   }
 
   addVoid(event: SigEvent | UnknownEvent): void {
-    this.#void.add(event.sequence);
-    this.#addTime(validInstant(event.issued_at));
+    this.#addTime(validInstant(event.issued_at), true);
   }
 
   /** Adds the next event; an event that does not apply only adds its time. */
@@ -226,31 +210,13 @@ export class HistoryBuilder implements FeedHistory {
       isUpsert(event) && event.subject === this.#keepOnly;
   }
 
-  #addTime({ seconds, nanoseconds }: Instant): void {
-    const at = this.#events % BLOCK_EVENTS;
-    if (at === 0) {
-      this.#seconds.push(new Float64Array(BLOCK_EVENTS));
-      this.#nanoseconds.push(undefined);
-    }
-    const block = this.#seconds.length - 1;
-    this.#seconds[block]![at] = seconds;
-    if (nanoseconds !== 0) {
-      (this.#nanoseconds[block] ??= new Uint32Array(BLOCK_EVENTS))[at] =
-        nanoseconds;
-    }
-    this.#events++;
-    if (this.#events % BLOCK_EVENTS === 0) this.#endBlock();
-  }
-
-  #endBlock(): void {
-    let latest = this.#latest.at(-1) ?? BEFORE_ALL;
-    const to = this.#events;
-    for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
-      if (this.#void.has(sequence)) continue;
-      const issuedAt = this.issuedAt(sequence);
-      if (compareInstants(issuedAt, latest) > 0) latest = issuedAt;
-    }
-    this.#latest.push(latest);
+  #addTime(issuedAt: Instant, isVoid = false): void {
+    const sequence = this.#seconds.push(issuedAt.seconds);
+    this.#nanoseconds.push(issuedAt.nanoseconds);
+    const latest = this.#latest.at(-1) ?? 0;
+    const isLatest = !isVoid &&
+      (latest === 0 || compareInstants(issuedAt, this.issuedAt(latest)) > 0);
+    this.#latest.push(isLatest ? sequence : latest);
   }
 
   /** Adds a relationship to a subject, to which it may have belonged before. */
