@@ -3,7 +3,6 @@
 import { SigError } from "../errors/error.ts";
 import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
 import { DEFAULT_LIMITS, type Limits } from "../text/limits.ts";
-import { StringNumbers } from "./string_numbers.ts";
 import {
   addSeconds,
   compareInstants,
@@ -106,13 +105,11 @@ export interface PastRelationship {
 export class FeedRules {
   readonly #options: ReplayOptions;
   readonly #limits: Limits;
-  readonly #eventIds = new StringNumbers();
-  readonly #relationships = new StringNumbers();
-  readonly #subjects = new StringNumbers();
-  /**
-   * By relationship: twice the number of its subject, plus 1 after a revoke.
-   */
-  readonly #states: number[] = [];
+  readonly #eventIds = new Set<string>();
+  /** The subject of each relationship with an upsert, by its identifier. */
+  readonly #subjects = new Map<string, string>();
+  /** The relationships whose last event is a revoke. */
+  readonly #revoked = new Set<string>();
   /** The relationships of void events. */
   readonly #void = new Set<string>();
   readonly #past: PastEvents | undefined;
@@ -163,7 +160,7 @@ export class FeedRules {
       this.#take(event);
       return { applies: false, warnings: [] };
     }
-    const before = this.#stateOf(event.relationship_id);
+    const before = this.#subjectOf(event.relationship_id);
     const unmatched = isRevoke(event) && before === undefined &&
       !this.#void.has(event.relationship_id);
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
@@ -193,17 +190,14 @@ export class FeedRules {
     this.#lastSequence = lastSequence;
   }
 
-  /** Returns a relationship's entry of `#states`, if it has an upsert. */
-  #stateOf(id: string): number | undefined {
-    const number = this.#relationships.find(id);
-    if (number >= 0) return this.#states[number];
-    const past = this.#past?.relationship(id);
-    return past && this.#setState(id, past.subject, past.revoked);
-  }
-
-  #setState(id: string, subject: string, isRevoked: boolean): number {
-    const state = 2 * this.#subjects.add(subject) + (isRevoked ? 1 : 0);
-    return this.#states[this.#relationships.add(id)] = state;
+  /** Returns the subject of a relationship, if it has an upsert. */
+  #subjectOf(id: string): string | undefined {
+    const known = this.#subjects.get(id);
+    const past = known === undefined ? this.#past?.relationship(id) : undefined;
+    if (past === undefined) return known;
+    this.#subjects.set(id, past.subject);
+    if (past.revoked) this.#revoked.add(id);
+    return past.subject;
   }
 
   #checkPlace(event: SigEvent | UnknownEvent): void {
@@ -236,7 +230,7 @@ export class FeedRules {
       );
     }
     const id = event.event_id;
-    if (this.#eventIds.find(id) >= 0 || this.#past?.hasEvent(id)) {
+    if (this.#eventIds.has(id) || this.#past?.hasEvent(id)) {
       throw new SigError("duplicate_event_id", {
         action: "apply event",
         reason: "its event_id was used before",
@@ -284,10 +278,10 @@ export class FeedRules {
     }
   }
 
-  /** Updates a relationship, whose state was `before`. */
+  /** Updates a relationship, whose subject was `before`. */
   #relate(
     event: SigEvent | UnknownEvent,
-    before: number | undefined,
+    before: string | undefined,
     warn: Warn,
   ): boolean {
     if (!isUpsert(event) && !isRevoke(event)) {
@@ -298,11 +292,12 @@ export class FeedRules {
       return false;
     }
     const { relationship_id: id, subject } = event;
-    if (before !== undefined && before >> 1 !== this.#subjects.find(subject)) {
+    if (before !== undefined && before !== subject) {
       warn("subject_changed", "the subject differs from the relationship's");
     }
     if (isUpsert(event)) {
-      this.#setState(id, subject, false);
+      this.#subjects.set(id, subject);
+      this.#revoked.delete(id);
       return true;
     }
     if (before === undefined) {
@@ -314,10 +309,10 @@ export class FeedRules {
       }
       return false;
     }
-    if (before % 2 === 1) {
+    if (this.#revoked.has(id)) {
       warn("revoked_again", "the relationship was revoked already");
     }
-    this.#states[this.#relationships.find(id)] = before | 1;
+    this.#revoked.add(id);
     return true;
   }
 }
