@@ -97,7 +97,10 @@ export function createFeedLineParser(
   options: ParseFeedLineOptions = {},
 ): FeedLineParser {
   const limits = options.limits ?? DEFAULT_LIMITS;
-  const reading = new LineReading(limits);
+  const headers = new Map<string, EventHeader>();
+  // Each is as long as the line at least.
+  let ascii = new Uint8Array(FIRST_BUFFER_BYTES);
+  let decoded = new Uint8Array(FIRST_BUFFER_BYTES);
   return (line) => {
     if (line.length > limits.maxLineBytes) {
       throw fault(
@@ -106,86 +109,51 @@ export function createFeedLineParser(
         { limit: limits.maxLineBytes },
       );
     }
-    return reading.read(line.length, parseEnvelope(line, limits));
+    const envelope = parseEnvelope(line, limits);
+    if (ascii.length < line.length) {
+      ascii = new Uint8Array(2 * line.length);
+      decoded = new Uint8Array(2 * line.length);
+    }
+    const write = (text: string, at: number) =>
+      at + encoder.encodeInto(text, ascii.subarray(at)).written;
+    let used = 0;
+    const decode = (name: keyof FlattenedJws, from: number, to: number) => {
+      const rest = decoded.subarray(used);
+      const length = decodeBase64UrlInto(ascii, from, to, rest);
+      if (length >= 0) return decoded.subarray(used, used += length);
+      throw fault(
+        "invalid_base64url",
+        `${name} must be base64url without padding, white space or trailing bits`,
+        { pointer: `/${name}` },
+      );
+    };
+    const dot = write(envelope.protected, 0);
+    ascii[dot] = DOT;
+    const end = write(envelope.payload, dot + 1);
+    // A cached header is known to be canonical base64url.
+    let header = headers.get(envelope.protected);
+    const headerBytes = header === undefined
+      ? decode("protected", 0, dot)
+      : undefined;
+    const payload = decode("payload", dot + 1, end);
+    const signature = decode(
+      "signature",
+      end,
+      write(envelope.signature, end),
+    );
+    if (header === undefined) {
+      header = parseHeader(headerBytes!, limits);
+      if (headers.size < MAX_CACHED_HEADERS) {
+        headers.set(envelope.protected, header);
+      }
+    }
+    return { header, signingInput: ascii.subarray(0, end), payload, signature };
   };
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 const FIRST_BUFFER_BYTES = 4096;
 const DOT = 0x2e;
-
-/** Buffers and parsed headers, reused for all lines of a feed. */
-class LineReading {
-  readonly #limits: Limits;
-  readonly #headers = new Map<string, EventHeader>();
-  /** The signing input. Each buffer is as long as the line at least. */
-  #input = new Uint8Array(FIRST_BUFFER_BYTES);
-  #text = new Uint8Array(FIRST_BUFFER_BYTES);
-  #payload = new Uint8Array(FIRST_BUFFER_BYTES);
-  #signature = new Uint8Array(FIRST_BUFFER_BYTES);
-
-  constructor(limits: Limits) {
-    this.#limits = limits;
-  }
-
-  read(lineBytes: number, envelope: FlattenedJws): ParsedEnvelope {
-    if (this.#input.length < lineBytes) this.#grow(2 * lineBytes);
-    const input = this.#input;
-    const dot = encoder.encodeInto(envelope.protected, input).written;
-    input[dot] = DOT;
-    const end = dot + 1 +
-      encoder.encodeInto(envelope.payload, input.subarray(dot + 1)).written;
-    // A cached header is known to be canonical base64url.
-    let header = this.#headers.get(envelope.protected);
-    const headerBytes = header === undefined
-      ? decodeMember("protected", input, 0, dot, this.#payload).slice()
-      : undefined;
-    const payload = decodeMember("payload", input, dot + 1, end, this.#payload);
-    const { written } = encoder.encodeInto(envelope.signature, this.#text);
-    const signature = decodeMember(
-      "signature",
-      this.#text,
-      0,
-      written,
-      this.#signature,
-    );
-    if (headerBytes !== undefined) {
-      header = parseHeader(headerBytes, this.#limits);
-      if (this.#headers.size < MAX_CACHED_HEADERS) {
-        this.#headers.set(envelope.protected, header);
-      }
-    }
-    return {
-      header: header!,
-      signingInput: input.subarray(0, end),
-      payload,
-      signature,
-    };
-  }
-
-  #grow(length: number): void {
-    this.#input = new Uint8Array(length);
-    this.#text = new Uint8Array(length);
-    this.#payload = new Uint8Array(length);
-    this.#signature = new Uint8Array(length);
-  }
-}
-
-function decodeMember(
-  name: keyof FlattenedJws,
-  text: Uint8Array,
-  from: number,
-  to: number,
-  target: Uint8Array<ArrayBuffer>,
-): Uint8Array<ArrayBuffer> {
-  const length = decodeBase64UrlInto(text, from, to, target);
-  if (length >= 0) return target.subarray(0, length);
-  throw fault(
-    "invalid_base64url",
-    `${name} must be base64url without padding, white space or trailing bits`,
-    { pointer: `/${name}` },
-  );
-}
 
 function fault(
   code: ErrorCode,
@@ -195,26 +163,32 @@ function fault(
   return new SigError(code, { action: "read feed line", reason: why, context });
 }
 
+const MEMBERS: readonly string[] = ["protected", "payload", "signature"];
+
 function parseEnvelope(line: Uint8Array, limits: Limits): FlattenedJws {
   const value = parseLineJson(line, limits);
   if (!isObject(value)) {
     throw fault("invalid_line", "it must be one JSON object");
   }
-  for (const name of ["protected", "payload", "signature"]) {
-    if (!Object.hasOwn(value, name)) {
-      throw fault("invalid_envelope", `member ${name} is missing`, {
-        pointer: `/${name}`,
-      });
-    }
-    if (typeof value[name] !== "string") {
-      throw fault("invalid_envelope", `member ${name} must be a string`, {
-        pointer: `/${name}`,
-      });
-    }
+  for (const name of MEMBERS) {
+    if (typeof member(value, name) === "string") continue;
+    const isThere = Object.hasOwn(value, name);
+    const why = isThere ? "must be a string" : "is missing";
+    throw fault("invalid_envelope", `member ${name} ${why}`, {
+      pointer: `/${name}`,
+    });
   }
-  const names = Object.keys(value);
-  if (names.length > 3) throw extraMember(value);
-  return value as OpenObject & FlattenedJws;
+  const extra = Object.keys(value).find((name) => !MEMBERS.includes(name));
+  if (extra === undefined) return value as OpenObject & FlattenedJws;
+  throw fault(
+    "invalid_envelope",
+    `it must have exactly protected, payload and signature, and has ${
+      quote(extra)
+    } too`,
+    extra === "header"
+      ? { hint: "An unprotected header is not allowed." }
+      : undefined,
+  );
 }
 
 function parseLineJson(line: Uint8Array, limits: Limits): unknown {
@@ -242,21 +216,6 @@ function parseLineJson(line: Uint8Array, limits: Limits): unknown {
         throw fault("invalid_line", error.message);
     }
   }
-}
-
-function extraMember(value: OpenObject): SigError {
-  const known = ["protected", "payload", "signature"];
-  const extra = Object.keys(value).find((name) => !known.includes(name)) ?? "";
-  const hint = extra === "header"
-    ? { hint: "An unprotected header is not allowed." }
-    : {};
-  return fault(
-    "invalid_envelope",
-    `it must have exactly protected, payload and signature, and has ${
-      quote(extra)
-    } too`,
-    hint,
-  );
 }
 
 /** Parses the header: exactly alg, kid and typ (docs/protocol.md §2.5). */
