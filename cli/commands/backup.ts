@@ -59,9 +59,10 @@ export const backup = typedCommand({
   async run(call) {
     const { io, flags } = call;
     const { out } = flags;
-    const { agentKeys, packBackup, readPassphrase } = await import(
+    const { agentKeys, packBackup } = await import(
       "../issue/backup_archive.ts"
     );
+    const { readPassphrase } = await import("../issue/passphrase.ts");
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
     const { verifyBackup } = await import("@sig/issuer");
     const passphrase = await readPassphrase(call, flags["passphrase-file"]);
@@ -221,8 +222,10 @@ async function restoreFromBackup(
   path: string,
 ): Promise<void> {
   const { io, flags: { dir } } = call;
-  const { agentKeys, MAX_BACKUP_BYTES, readPassphrase, unpackBackup } =
-    await import("../issue/backup_archive.ts");
+  const { agentKeys, MAX_BACKUP_BYTES, unpackBackup } = await import(
+    "../issue/backup_archive.ts"
+  );
+  const { readPassphrase } = await import("../issue/passphrase.ts");
   const { createFileStore, restoreBackup } = await import("@sig/issuer");
   const { fileKeys } = await import("../issue/open_issuer.ts");
   const { keyStoreDir } = await import("../issue/private_key.ts");

@@ -110,7 +110,7 @@ async function createAt(
 async function passphraseOf(
   call: Call<Values<typeof PASSPHRASE_FLAG>>,
 ): Promise<string | undefined> {
-  const { readPassphrase } = await import("../issue/backup_archive.ts");
+  const { readPassphrase } = await import("../issue/passphrase.ts");
   return await readPassphrase(call, call.flags["passphrase-file"]);
 }
 

@@ -5,14 +5,10 @@
  * @module
  */
 
-import { DEFAULT_LIMITS, JsonError, parseJson, SigError } from "@sig/core";
-import { isObject } from "@sig/core/internal";
+import { DEFAULT_LIMITS, SigError } from "@sig/core";
 import type { IssuerBackup, StoredKey } from "@sig/issuer";
-import { decodeSecretLine, usageError } from "@sig/api/program";
-import { readInput } from "../terminal/read_input.ts";
-import type { Output } from "../output/write.ts";
-import { warnIfOpen } from "./private_key.ts";
-import { decryptWith, encryptWith, isEncrypted } from "./age.ts";
+import { parseObject } from "../terminal/read_input.ts";
+import { decryptWith, encryptWith, isEncrypted } from "./passphrase.ts";
 
 /** Maximum size of a backup in bytes: the largest feed, plus 64 MiB. */
 export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
@@ -21,7 +17,6 @@ export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
 /** The first entry, named by the format's version: the SHA-256 of each file. */
 const SUMS = "SIG-BACKUP-1.sha256";
 const KEY_NAME = /^keys\/([^/]+)\.(jwk|agent)$/;
-const MAX_PASSPHRASE_BYTES = 4096;
 
 /** Returns the bytes of a backup. */
 export async function packBackup(
@@ -49,7 +44,6 @@ export async function packBackup(
     },
     body,
   })));
-  if (passphrase === undefined) return archive;
   return await encryptWith(passphrase, archive);
 }
 
@@ -117,23 +111,19 @@ function readKey(bytes: Uint8Array, isReference: boolean): StoredKey {
   if (isReference) {
     return { reference: new TextDecoder().decode(bytes).trimEnd() };
   }
-  try {
-    const key = parseJson(bytes);
-    if (isObject(key)) return key as unknown as StoredKey & { d: string };
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
-  throw refused("one of its keys is not a JWK");
+  const key = parseObject(bytes);
+  if (key === undefined) throw refused("one of its keys is not a JWK");
+  return key as unknown as StoredKey;
 }
 
 async function decrypted(
   bytes: Uint8Array,
   passphrase: string | undefined,
 ): Promise<Uint8Array> {
-  if (isEncrypted(bytes) && passphrase === undefined) {
+  if (passphrase === undefined) {
+    if (!isEncrypted(bytes)) return bytes;
     throw refused("it is encrypted", "Add --passphrase-file.");
   }
-  if (passphrase === undefined) return bytes;
   if (!isEncrypted(bytes)) {
     throw refused(
       "it is not encrypted",
@@ -153,21 +143,5 @@ function refused(
     action: "use the backup",
     reason: why,
     context: { hint },
-  });
-}
-
-/** Reads a passphrase from a file, without the line ending. */
-export async function readPassphrase(
-  call: Output,
-  path: string | undefined,
-): Promise<string | undefined> {
-  if (path === undefined) return undefined;
-  const bytes = await readInput(call.io, path, MAX_PASSPHRASE_BYTES);
-  await warnIfOpen(call, path, "passphrase");
-  const text = decodeSecretLine(bytes);
-  // A file of blanks alone is probably a mistake.
-  if (text?.trim()) return text;
-  throw usageError("the passphrase must be one line of text", {
-    flag: "--passphrase-file",
   });
 }

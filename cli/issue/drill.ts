@@ -1,7 +1,6 @@
 /** `sig recover --drill`: a rehearsal on a copy in memory. @module */
 
-import { isSigError, parseJson, WELL_KNOWN_PATHS } from "@sig/core";
-import { isObject } from "@sig/core/internal";
+import { isSigError, type OpenObject, WELL_KNOWN_PATHS } from "@sig/core";
 import {
   createMemoryKeyStore,
   createMemoryStore,
@@ -11,16 +10,16 @@ import {
   type RecoveryPlan,
   type RecoveryRequest,
 } from "@sig/issuer";
-import type { OpenObject } from "@sig/core";
 import {
   generateSigningKey,
   importSigningKey,
   type SigningKey,
 } from "@sig/jose";
 import type { StatementClaims } from "@sig/jose/recovery";
+import { parseObject } from "../terminal/read_input.ts";
 
 /** What is rehearsed. */
-export interface Drill {
+interface Drill {
   readonly store: FeedStore;
   /** The keys of this machine; nothing is written to it. */
   readonly keys: KeyStore;
@@ -37,19 +36,19 @@ export interface DrillQuestion {
   readonly require: readonly string[];
 }
 
+/** The published files before the recovery, with its statement, and after it. */
+const STAGES = ["before", "between", "after"] as const;
+type Files = ReadonlyMap<string, Uint8Array>;
+type Stages = Readonly<Record<typeof STAGES[number], Files>>;
+
 /** What a reader says of a person: a decision, or the code of an error. */
-export interface Rehearsed {
+interface Rehearsed extends Record<typeof STAGES[number], string> {
   readonly subject: string;
   readonly reader: typeof READERS[number];
-  readonly before: string;
-  readonly between: string;
-  readonly after: string;
 }
 
 /** The readers of a drill. */
-export const READERS = ["first look", "by feed", "by proof", "v0.1"] as const;
-
-type Files = ReadonlyMap<string, Uint8Array>;
+const READERS = ["first look", "by feed", "by proof", "v0.1"] as const;
 
 /** Maximum size of a document or feed that is copied. */
 const MAX_BYTES = 1024 ** 3;
@@ -68,12 +67,8 @@ export async function rehearse(drill: Drill): Promise<readonly Rehearsed[]> {
   const metadata = await copyFiles(drill.store, copy.files);
   const recovery = await throwawayChain(metadata);
   const { proofs_uri: _, ...plain } = metadata;
-  const write = (value: OpenObject) =>
-    copy.files.set(
-      WELL_KNOWN_PATHS.metadata,
-      new TextEncoder().encode(JSON.stringify(value)),
-    );
-  write({ ...plain, recovery: recovery.member });
+  const path = WELL_KNOWN_PATHS.metadata;
+  copy.files.set(path, encode({ ...plain, recovery: recovery.member }));
   const made = createMemoryKeyStore();
   const open = (hidden: readonly string[]) =>
     openIssuer({
@@ -99,9 +94,12 @@ export async function rehearse(drill: Drill): Promise<readonly Rehearsed[]> {
     next: recovery.next,
   });
   const after = new Map(copy.files);
-  const path = WELL_KNOWN_PATHS.metadata;
   const between = new Map([...before, [path, after.get(path)!]]);
   return await askReaders(drill, { before, between, after }, hasProofs);
+}
+
+function encode(value: OpenObject): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
 }
 
 /** Copies the documents and the feed; returns the metadata. */
@@ -114,8 +112,7 @@ async function copyFiles(
     if (bytes !== undefined) files.set(path, bytes.slice());
     return bytes ?? new Uint8Array();
   };
-  const parsed = parseJson(await copy(WELL_KNOWN_PATHS.metadata));
-  const metadata = isObject(parsed) ? parsed : {};
+  const metadata = parseObject(await copy(WELL_KNOWN_PATHS.metadata)) ?? {};
   await copy(WELL_KNOWN_PATHS.did_document);
   for (const uri of [metadata.jwks_uri, metadata.events_uri]) {
     await copy(decodeURIComponent(new URL(String(uri)).pathname));
@@ -166,12 +163,6 @@ function overlay(
   };
 }
 
-interface Stages {
-  readonly before: Files;
-  readonly between: Files;
-  readonly after: Files;
-}
-
 async function askReaders(
   { now, plan, questions }: Drill,
   stages: Stages,
@@ -179,80 +170,50 @@ async function askReaders(
 ): Promise<readonly Rehearsed[]> {
   const { checkIssuer, createConsumer } = await import("@sig/consumer");
   const { iss } = plan.claims;
-  let files = stages.before;
+  let files: Files;
+  const common = { now: () => now, allowPrivate: true };
   const fetch = (request: Request) => Promise.resolve(serve(files, request));
   const plainFetch = (request: Request) =>
     Promise.resolve(serve(withoutRecovery(files), request));
-  const consumers = (["never", "always"] as const).map((proofs) =>
-    createConsumer({
-      issuers: [iss],
-      fetch,
-      proofs,
-      maxAgeMs: 0,
-      now: () => now,
-      allowPrivate: true,
-    })
+  const [byFeed, byProof] = (["never", "always"] as const).map((proofs) =>
+    createConsumer({ ...common, issuers: [iss], fetch, proofs, maxAgeMs: 0 })
   );
-  const ask: Record<typeof READERS[number], (of: DrillQuestion) => unknown> = {
-    "first look": (of) =>
-      checkIssuer(iss, of as never, { fetch, now, allowPrivate: true }),
-    "by feed": (of) => consumers[0]!.check(iss, of as never),
-    "by proof": (of) => consumers[1]!.check(iss, of as never),
-    "v0.1": (of) =>
-      checkIssuer(iss, of as never, {
-        fetch: plainFetch,
-        now,
-        allowPrivate: true,
-      }),
+  const answer = (reader: typeof READERS[number], of: DrillQuestion) => {
+    const question = of as never;
+    if (reader === "by feed") return byFeed!.check(iss, question);
+    if (reader === "by proof") return byProof!.check(iss, question);
+    const read = reader === "v0.1" ? plainFetch : fetch;
+    return checkIssuer(iss, question, { ...common, now, fetch: read });
   };
-  const said = new Map<string, string>();
-  const names = ["before", "between", "after"] as const;
-  for (const stage of names) {
+  const rows = questions.flatMap((question) =>
+    READERS.map((reader) => ({
+      question,
+      said: { subject: question.subject, reader } as Rehearsed,
+    }))
+  );
+  for (const stage of STAGES) {
     files = stages[stage];
-    for (const [i, question] of questions.entries()) {
-      for (const reader of READERS) {
-        const answer = reader === "by proof" && !hasProofs
-          ? "no signing key"
-          : await decisionOf(ask[reader], question);
-        said.set(`${stage} ${i} ${reader}`, answer);
-      }
+    for (const { question, said } of rows) {
+      said[stage] = said.reader === "by proof" && !hasProofs
+        ? "no signing key"
+        : await answer(said.reader, question).then(
+          ({ decision }) => decision,
+          (error) => {
+            if (isSigError(error)) return error.code;
+            throw error;
+          },
+        );
     }
   }
-  return questions.flatMap(({ subject }, i) =>
-    READERS.map((reader) => {
-      const at = (stage: typeof names[number]) =>
-        said.get(`${stage} ${i} ${reader}`)!;
-      return {
-        subject,
-        reader,
-        before: at("before"),
-        between: at("between"),
-        after: at("after"),
-      };
-    })
-  );
-}
-
-async function decisionOf(
-  ask: (of: DrillQuestion) => unknown,
-  question: DrillQuestion,
-): Promise<string> {
-  try {
-    const answer = await ask(question) as { readonly decision: string };
-    return answer.decision;
-  } catch (error) {
-    if (isSigError(error)) return error.code;
-    throw error;
-  }
+  return rows.map(({ said }) => said);
 }
 
 function withoutRecovery(files: Files): Files {
   const path = WELL_KNOWN_PATHS.metadata;
-  const { recovery: _, proofs_uri: __, ...plain } = JSON.parse(
-    new TextDecoder().decode(files.get(path)),
-  );
-  const bytes = new TextEncoder().encode(JSON.stringify(plain));
-  return new Map([...files, [path, bytes]]);
+  const { recovery: _, proofs_uri: __, ...plain } = parseObject(
+    files.get(path)!,
+  )!;
+  return new Map([...files, [path, encode(plain)]]);
 }
 
 /** Serves a whole file: ranges are optional. */

@@ -8,12 +8,11 @@
 import {
   compareInstants,
   instantOf,
-  JsonError,
-  parseJson,
+  type OpenObject,
   parseTimestamp,
 } from "@sig/core";
-import { isObject } from "@sig/core/internal";
 import { createFileStore } from "@sig/issuer";
+import { parseObject } from "../terminal/read_input.ts";
 
 /** Path of the file in an issuer's directory: JSON lines. */
 const PATH = "/.sig/invitations.jsonl";
@@ -77,20 +76,12 @@ function parse(
   now: Date,
 ): readonly OpenInvitation[] {
   const lines = new TextDecoder().decode(bytes).split("\n");
-  return lines.flatMap((line) => {
-    try {
-      const value = line === "" ? undefined : parseJson(line);
-      return isOpen(value, now) ? [value] : [];
-    } catch (error) {
-      if (!(error instanceof JsonError)) throw error;
-      return [];
-    }
-  });
+  return lines.map((line) => parseObject(line))
+    .filter((value) => isOpen(value, now));
 }
 
 function isOpen(value: unknown, now: Date): value is OpenInvitation {
-  if (!isObject(value)) return false;
-  const { expires_at, jti, name, person } = value;
+  const { expires_at, jti, name, person } = (value ?? {}) as OpenObject;
   const end = parseTimestamp(expires_at);
   return typeof jti === "string" && typeof person === "string" &&
     (name === null || typeof name === "string") &&

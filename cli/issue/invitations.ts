@@ -5,14 +5,7 @@
  */
 
 import { loadIssuer } from "@sig/consumer/internal";
-import {
-  type ErrorCode,
-  isSigError,
-  JsonError,
-  parseJson,
-  SigError,
-} from "@sig/core";
-import { isObject } from "@sig/core/internal";
+import { type ErrorCode, isSigError, SigError } from "@sig/core";
 import {
   isInvitationLink,
   MAX_INVITATION_LENGTH,
@@ -24,7 +17,7 @@ import {
 import { type PolicyValues, withSource } from "../ask/source_flags.ts";
 import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
-import { readInput } from "../terminal/read_input.ts";
+import { parseObject, readInput } from "../terminal/read_input.ts";
 
 /**
  * Maximum size of an invitation file in bytes; as JSON it has further members.
@@ -50,18 +43,9 @@ export async function readInvitation(
   if (isText || isInvitationLink(word)) return parseInvitation(word);
   const bytes = await readInput(io, word, MAX_BYTES);
   const text = new TextDecoder().decode(bytes).trim();
-  return parseInvitation(text.startsWith("{") ? memberOf(bytes) : text);
-}
-
-function memberOf(bytes: Uint8Array): string {
-  try {
-    const value = parseJson(bytes);
-    if (isObject(value) && typeof value.invitation === "string") {
-      return value.invitation;
-    }
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
+  if (!text.startsWith("{")) return parseInvitation(text);
+  const { invitation } = parseObject(bytes) ?? {};
+  if (typeof invitation === "string") return parseInvitation(invitation);
   throw new SigError("invalid_invitation", {
     action: "read invitation",
     reason: "the file is JSON without a member invitation",

@@ -1,13 +1,6 @@
 /** Reads private keys that are named on the command line. @module */
 
-import {
-  JsonError,
-  type OpenObject,
-  parseJson,
-  type PrivateJwk,
-  SigError,
-} from "@sig/core";
-import { isObject } from "@sig/core/internal";
+import { type OpenObject, type PrivateJwk, SigError } from "@sig/core";
 import type { KeptKey } from "@sig/issuer";
 import type { SigningKey } from "@sig/jose";
 import { isSshKey } from "@sig/jose/keys";
@@ -15,7 +8,7 @@ import { dataFolder, usageError } from "@sig/api/program";
 import type { Io } from "../terminal/io.ts";
 import { type Output, warn } from "../output/write.ts";
 import { findAgentKey, isAgentKey } from "./agent_key.ts";
-import { readInput } from "../terminal/read_input.ts";
+import { parseObject, readInput } from "../terminal/read_input.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
 
@@ -36,18 +29,14 @@ export async function readKeyFile(
     });
   }
   const bytes = await readInput(io, path, MAX_KEY_BYTES);
-  try {
-    const value = parseJson(bytes);
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
+  const jwk = parseObject(bytes);
+  if (jwk !== undefined) return jwk;
   const text = new TextDecoder().decode(bytes);
   if (isSshKey(text) || text.includes("PRIVATE KEY-----")) return text;
   throw notAJwk(path);
 }
 
-function notAJwk(path: string, hint?: string): SigError {
+export function notAJwk(path: string, hint?: string): SigError {
   return new SigError("invalid_key", {
     action: `use ${JSON.stringify(path)}`,
     reason: "it is not a file with a JWK",

@@ -1,17 +1,17 @@
 /** Files with recovery keys, which are kept offline. @module */
 
-import { JsonError, type Jwk, parseJson, SigError } from "@sig/core";
-import { isObject } from "@sig/core/internal";
+import type { Jwk } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
 import { usageError } from "@sig/api/program";
 import type { Io } from "../terminal/io.ts";
-import { readInput } from "../terminal/read_input.ts";
+import { parseObject, readInput } from "../terminal/read_input.ts";
 import type { Output } from "../output/write.ts";
 import { isAgentKey } from "./agent_key.ts";
-import { decryptWith, encryptWith, isEncrypted } from "./age.ts";
+import { decryptWith, encryptWith, isEncrypted } from "./passphrase.ts";
 import {
   hasKeyStore,
   keyStoreDir,
+  notAJwk,
   readKeyFile,
   readSigningKey,
   warnIfOpen,
@@ -55,10 +55,7 @@ export async function createRecoveryKey(
   const { x, d, crv, kty } = await generateSigningKey();
   const text = `${JSON.stringify({ kty, crv, x, d }, null, 2)}\n`;
   const bytes = new TextEncoder().encode(text);
-  await io.createPrivateFile(
-    path,
-    passphrase === undefined ? bytes : await encryptWith(passphrase, bytes),
-  );
+  await io.createPrivateFile(path, await encryptWith(passphrase, bytes));
   return x;
 }
 
@@ -78,29 +75,23 @@ export async function readRecoveryKey(
   const bytes = await readInput(call.io, name, MAX_KEY_BYTES);
   await warnIfOpen(call, name, "recovery key");
   const { importSigningKey } = await import("@sig/jose");
-  if (isEncrypted(bytes) && passphrase === undefined) {
-    throw usageError("the recovery key is encrypted", {
-      flag: "--passphrase-file",
-    });
+  let plain: Uint8Array | undefined = bytes;
+  if (isEncrypted(bytes)) {
+    plain = passphrase === undefined
+      ? undefined
+      : await decryptWith(passphrase, bytes);
   }
-  const plain = isEncrypted(bytes)
-    ? await decryptWith(passphrase!, bytes)
-    : bytes;
   if (plain === undefined) {
-    throw usageError("the passphrase of the recovery key is wrong", {
-      flag: "--passphrase-file",
-    });
+    throw usageError(
+      passphrase === undefined
+        ? "the recovery key is encrypted"
+        : "the passphrase of the recovery key is wrong",
+      { flag: "--passphrase-file" },
+    );
   }
-  try {
-    const jwk = parseJson(plain);
-    if (isObject(jwk)) return await importSigningKey(jwk);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
-  throw new SigError("invalid_key", {
-    action: `use ${JSON.stringify(name)}`,
-    reason: "it is not a file with a JWK",
-  });
+  const jwk = parseObject(plain);
+  if (jwk === undefined) throw notAJwk(name);
+  return await importSigningKey(jwk);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Input from a file or from standard input. @module */
 
-import { JsonError, parseJson, SigError } from "@sig/core";
+import { JsonError, type OpenObject, parseJson, SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { Io } from "./io.ts";
 
 /** Reads the bytes of a file; `-` is standard input. */
@@ -12,6 +13,19 @@ export async function readInput(
   return path === "-"
     ? await io.readStdin(maxBytes)
     : await io.readFile(path, maxBytes);
+}
+
+/** Parses a strict JSON object; undefined for any other text. */
+export function parseObject(
+  input: Uint8Array | string,
+): OpenObject | undefined {
+  try {
+    const value = parseJson(input);
+    return isObject(value) ? value : undefined;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return undefined;
+  }
 }
 
 /** Description of a JSON input, for errors. */
