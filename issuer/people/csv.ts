@@ -149,7 +149,7 @@ export class RowFaults {
     this.#faults.push({
       pointer: `/${place}`,
       row,
-      ...(column === undefined ? {} : { column }),
+      ...(column !== undefined && { column }),
       code: "invalid_field",
       detail: `row ${row}${cell}: ${what}`,
     });
@@ -162,19 +162,13 @@ export class RowFaults {
       : ` (and ${count} more fault${count === 1 ? "" : "s"})`;
   }
 
-  /** Puts the faults into the order of the rows. */
-  sort(): this {
-    this.#faults.sort((a, b) => a.row - b.row);
-    return this;
-  }
-
   /**
-   * Throws the faults as one error.
+   * Throws the faults as one error, in the order of the rows.
    *
    * @throws {SigError} if there is a fault.
    */
   throwIfAny(): void {
-    const [first] = this.#faults;
+    const [first] = this.#faults.sort((a, b) => a.row - b.row);
     if (first === undefined) return;
     const { column, detail, row } = first;
     const more = this.#faults.length - 1;

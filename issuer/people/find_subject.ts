@@ -41,8 +41,7 @@ export class Directory {
       Iterator.from(feed).map((key) => [key.subject, key]),
     );
     for (const subject of people.keys.keys()) {
-      if (keys.has(subject)) continue;
-      keys.set(subject, { subject, roles: [], isEffective: false, since: 0 });
+      if (!keys.has(subject)) keys.set(subject, withoutEvent(subject));
     }
     this.#byPerson = Map.groupBy(
       [...keys.values()].sort((a, b) =>
@@ -54,12 +53,9 @@ export class Directory {
 
   /** Returns the person of a key, also of an unknown one. */
   personOf(subject: string): FoundPerson {
-    const keys = this.#byPerson.get(this.#people.keyOf(subject));
-    return {
-      ...this.#people.named(subject),
-      keys: keys ??
-        [{ subject, roles: [], isEffective: false, since: 0 }],
-    };
+    const keys = this.#byPerson.get(this.#people.keyOf(subject)) ??
+      [withoutEvent(subject)];
+    return { ...this.#people.named(subject), keys };
   }
 
   /**
@@ -105,6 +101,10 @@ export class Directory {
   }
 }
 
+function withoutEvent(subject: string): KnownKey {
+  return { subject, roles: [], isEffective: false, since: 0 };
+}
+
 /**
  * Returns the key that is meant where a command changes a single key: the only
  * one with an effective relationship. It is never the first key by default,
@@ -138,12 +138,12 @@ export function requireOneKey(found: FoundPerson, text: string): string {
 function describePerson({ keys, name, person }: FoundPerson): string {
   const roles = rolesOf(keys);
   const about = [
-    ...(person === null ? [] : [person]),
-    ...(name === null ? [] : [name]),
-    roles.length === 0 ? "no roles" : roles.join(", "),
-    ...keys.slice(0, 1).map(({ subject }) => subject),
+    person,
+    name,
+    roles.join(", ") || "no roles",
+    keys[0]?.subject,
   ];
-  return about.join(", ");
+  return about.filter((each) => each).join(", ");
 }
 
 function describeKey({ isEffective, roles, subject }: KnownKey): string {
@@ -177,7 +177,5 @@ export function namePeople(
     people.named(subject).name ?? people.named(subject).person ?? subject
   );
   const more = subjects.length - names.length;
-  return more > 0
-    ? `${names.join(", ")}, … and ${more} more`
-    : names.join(", ");
+  return `${names.join(", ")}${more > 0 ? `, … and ${more} more` : ""}`;
 }

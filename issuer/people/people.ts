@@ -49,6 +49,8 @@ export class People {
   /** The parents of a union of roots and persons. */
   readonly #parents = new Map<string, string>();
   readonly #names = new Map<string, PersonName>();
+  /** The keys of the people file, by person. */
+  readonly #listed: ReadonlyMap<string, readonly string[]>;
 
   /**
    * Joins the rows of a people file with the links of a feed.
@@ -61,6 +63,7 @@ export class People {
     for (const { person, subject } of this.keys.values()) {
       if (person !== undefined) this.#join(rootOf(subject), idNode(person));
     }
+    this.#listed = Map.groupBy(this.keys.keys(), (key) => this.keyOf(key));
     for (const { name, person, subject, username } of this.keys.values()) {
       const node = this.keyOf(subject);
       const known = this.#names.get(node);
@@ -70,11 +73,6 @@ export class People {
         username: known?.username ?? username ?? null,
       });
     }
-  }
-
-  /** Returns these people with further keys, which replace earlier rows. */
-  with(keys: Iterable<PersonKey>): People {
-    return new People([...this.keys.values(), ...keys], this.#rootOf);
   }
 
   /** Returns these people with the links of a feed. */
@@ -113,14 +111,6 @@ export class People {
     return this.#listed.get(key) ?? [];
   }
 
-  get #listed(): ReadonlyMap<string, readonly string[]> {
-    return this.#groups ??= Map.groupBy(
-      this.keys.keys(),
-      (subject) => this.keyOf(subject),
-    );
-  }
-  #groups: ReadonlyMap<string, readonly string[]> | undefined;
-
   /**
    * Returns people whose keys have several roots in the feed, or whose root has
    * several `person` values. The feed decides about `sub`; guards count such
@@ -152,11 +142,8 @@ export class People {
 
   #find(node: string): string {
     let root = node;
-    for (
-      let up = this.#parents.get(root);
-      up !== undefined;
-      up = this.#parents.get(root)
-    ) root = up;
+    let up: string | undefined;
+    while ((up = this.#parents.get(root)) !== undefined) root = up;
     // Shortens the path, so that many keys of one person stay fast.
     if (root !== node) this.#parents.set(node, root);
     return root;

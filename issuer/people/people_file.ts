@@ -34,6 +34,8 @@ export interface PersonKey {
 
 /** The columns of the people file; other columns are the operator's own. */
 const COLUMNS = ["subject", "person", "name", "username"] as const;
+/** The members of a key, besides the key. */
+const MEMBERS = ["person", "name", "username"] as const;
 
 /**
  * Returns the DID of a DID or an OpenSSH key; undefined for any other text.
@@ -86,25 +88,26 @@ export function readPeople(
     columns.indexOf(name) !== columns.lastIndexOf(name)
   );
   if (twice !== undefined) faults.add(1, `it has two columns ${twice}`);
-  const keys = new Map<string, PersonKey>();
+  const keys = new Map<
+    string,
+    { -readonly [M in keyof PersonKey]: PersonKey[M] }
+  >();
   for (const { row, cells } of rows) {
-    const cell = (name: typeof COLUMNS[number]) =>
-      cells[columns.indexOf(name)] || undefined;
+    const cell = (name: string) => cells[columns.indexOf(name)] || undefined;
     const subject = subjectOf(cell("subject"), row, faults);
     if (subject === undefined) continue;
-    const key = {
-      subject,
-      person: cell("person"),
-      name: cell("name"),
-      username: cell("username"),
-      row,
-    };
-    const known = keys.get(subject);
-    if (known === undefined) keys.set(subject, key);
-    else keys.set(subject, joined(known, key, faults));
+    const key = keys.get(subject) ?? { subject, row };
+    keys.set(subject, key);
+    for (const name of MEMBERS) {
+      const value = cell(name);
+      key[name] ??= value;
+      if (value === undefined || key[name] === value) continue;
+      const what = name === "person" ? "people" : `${name}s`;
+      faults.add(row, `its key has two ${what}; row ${key.row} has the other`);
+    }
   }
   requireUniqueUsernames(keys.values(), faults);
-  faults.sort().throwIfAny();
+  faults.throwIfAny();
   return [...keys.values()];
 }
 
@@ -113,44 +116,18 @@ function subjectOf(
   row: number,
   faults: RowFaults,
 ): string | undefined {
-  if (text === undefined) {
-    faults.add(row, "it has no subject");
-    return undefined;
-  }
+  let why = text === undefined
+    ? "it has no subject"
+    : "its subject is not a DID and not an OpenSSH key";
   try {
-    const subject = readSubject(text);
-    if (subject === undefined) {
-      faults.add(row, "its subject is not a DID and not an OpenSSH key");
-    }
-    return subject;
+    const subject = text === undefined ? text : readSubject(text);
+    if (subject !== undefined) return subject;
   } catch (error) {
     if (!isSigError(error)) throw error;
-    faults.add(row, `its subject is not usable: ${error.reason}`);
-    return undefined;
+    why = `its subject is not usable: ${error.reason}`;
   }
-}
-
-/** Joins two rows of one key; an empty cell takes the other row's value. */
-function joined(
-  known: PersonKey,
-  key: PersonKey & { row: number },
-  faults: RowFaults,
-): PersonKey {
-  for (const name of ["person", "name", "username"] as const) {
-    const [a, b] = [known[name], key[name]];
-    if (a === undefined || b === undefined || a === b) continue;
-    const what = name === "person" ? "people" : `${name}s`;
-    faults.add(
-      key.row,
-      `its key has two ${what}; row ${known.row} has the other`,
-    );
-  }
-  return {
-    ...known,
-    person: known.person ?? key.person,
-    name: known.name ?? key.name,
-    username: known.username ?? key.username,
-  };
+  faults.add(row, why);
+  return undefined;
 }
 
 /** Applications link accounts by user name, so two people can't share one. */
@@ -238,8 +215,7 @@ export function addPeople(
   const kept: PersonKey[] = [];
   for (const key of keys) {
     const before = known.get(key.subject);
-    const members = (["person", "name", "username"] as const)
-      .filter((name) => key[name] !== undefined);
+    const members = MEMBERS.filter((name) => key[name] !== undefined);
     if (members.some((name) => (before?.[name] ?? key[name]) !== key[name])) {
       kept.push(key);
     }
