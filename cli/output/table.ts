@@ -101,29 +101,29 @@ const INDENT = "  ";
  * broken, so that identifiers can be copied: a word that is wider than the
  * terminal has a separate line.
  *
- * @param width Columns of the terminal; undefined for a file or a pipe, where
- * each row is one line.
+ * @param width Columns of the terminal (default: a file or a pipe, where each
+ * row is one line).
  */
 export function layOut(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  width?: number,
+  width = Infinity,
 ): readonly string[] {
   if (rows.length === 0) return [];
   const whole = rows.map((row) => columns.map((_, at) => row[at] ?? ""));
-  const shortened = (level: Level) =>
-    whole.map((row) =>
-      row.map((cell, at) => columns[at]!.short?.(cell, level) ?? cell)
+  for (const level of [0, 1, 2, 3] as const) {
+    const shown = used(
+      columns,
+      level === 0
+        ? whole
+        : whole.map((row) =>
+          row.map((cell, at) => columns[at]!.short?.(cell, level) ?? cell)
+        ),
     );
-  const tables = width === undefined || isWithin(...used(columns, whole), width)
-    ? [whole]
-    : ([1, 2, 3] as const).map(shortened);
-  for (const table of tables) {
-    const shown = used(columns, table);
-    const widths = fit(...shown, width);
+    const widths = fit(...shown, width, level > 0);
     if (widths !== undefined) return lines(...shown, widths);
   }
-  return blocks(...used(columns, whole), width!);
+  return blocks(...used(columns, whole), width);
 }
 
 /** Omits empty columns. */
@@ -139,22 +139,16 @@ function used(
   ] as const;
 }
 
-/** Returns whether every row is one line of the terminal. */
-function isWithin(
-  columns: readonly Column[],
-  table: readonly (readonly string[])[],
-  width: number,
-): boolean {
-  const widths = fit(columns, table, undefined)!;
-  return widths.reduce((sum, each) => sum + each + GAP.length, 0) -
-      GAP.length <= width;
-}
-
-/** Returns the width of each column; undefined if they don't fit. */
+/**
+ * Returns the width of each column; undefined if they don't fit.
+ *
+ * @param mayWrap Whether cells may be wrapped between words.
+ */
 function fit(
   columns: readonly Column[],
   table: readonly (readonly string[])[],
-  width: number | undefined,
+  width: number,
+  mayWrap: boolean,
 ): readonly number[] | undefined {
   const widest = (at: number, parts: (cell: string) => readonly string[]) =>
     table.reduce(
@@ -162,10 +156,11 @@ function fit(
       displayWidth(columns[at]!.title),
     );
   const widths = columns.map((_, at) => widest(at, (cell) => [cell]));
-  if (width === undefined) return widths;
   const isChosen = columns.some(({ isWrapped }) => isWrapped);
   const least = columns.map(({ isWrapped }, at) =>
-    isChosen && !isWrapped ? widths[at]! : widest(at, (cell) => cell.split(" "))
+    !mayWrap || isChosen && !isWrapped
+      ? widths[at]!
+      : widest(at, (cell) => cell.split(" "))
   );
   const room = width - GAP.length * (columns.length - 1);
   const sum = (numbers: readonly number[]) =>
