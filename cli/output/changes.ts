@@ -79,27 +79,23 @@ const MOST_NAMED = 10;
  * lines.
  */
 export function remarksOn({ unlisted, waiting }: Plan): string {
-  const listed = <T>(all: readonly T[], describe: (each: T) => string) => {
+  const listed = (all: readonly string[]) => {
     const more = all.length - MOST_NAMED;
-    const named = all.slice(0, MOST_NAMED).map((each) => safe(describe(each)));
-    return `${named.join(", ")}${more > 0 ? `, … and ${more} more` : ""}`;
+    const named = all.slice(0, MOST_NAMED).map(safe).join(", ");
+    return more > 0 ? `${named}, … and ${more} more` : named;
   };
-  const waits = listed(
-    waiting,
-    ({ name, person, row }) =>
-      `${name ?? person}${row === null ? "" : ` (row ${row})`}`,
+  const waits = waiting.map(({ name, person, row }) =>
+    `${name ?? person}${row === null ? "" : ` (row ${row})`}`
   );
-  const keep = listed(
-    unlisted,
-    ({ name, person, roles, subject }) =>
-      `${name ?? person ?? subject} (${roles.join(", ") || "no roles"})`,
+  const keep = unlisted.map(({ name, person, roles, subject }) =>
+    `${name ?? person ?? subject} (${roles.join(", ") || "no roles"})`
   );
-  return [
-    ...waiting.length === 0 ? [] : [`Waits for a key: ${waits}.\n`],
-    ...unlisted.length === 0 ? [] : [
-      `Not in the list, and they keep their access: ${keep}; end it with --prune.\n`,
-    ],
-  ].join("");
+  return (waits.length === 0 ? "" : `Waits for a key: ${listed(waits)}.\n`) +
+    (keep.length === 0
+      ? ""
+      : `Not in the list, and they keep their access: ${
+        listed(keep)
+      }; end it with --prune.\n`);
 }
 
 /** Returns the counts of a plan's changes as one line. */
@@ -135,19 +131,16 @@ export function writeChange(
       safe(type)
     }${which}${place}\n`,
   );
+  const line = (name: string, text: string) =>
+    io.stdout(`    ${name.padEnd(WIDEST)} ${safe(text)}\n`);
   const { readmits } = change;
   if (readmits !== undefined) {
     const { effective_at, reason_code, relationship_id, sequence } = readmits;
-    io.stdout(
-      `    ${"was revoked".padEnd(WIDEST)} ${
-        safe(effective_at)
-      }, ${reason_code} (${
-        safe(relationship_id)
-      }, seq=${sequence}); needs --readmit\n`,
+    line(
+      "was revoked",
+      `${effective_at}, ${reason_code} (${relationship_id}, seq=${sequence}); needs --readmit`,
     );
   }
-  const line = (name: string, text: string) =>
-    io.stdout(`    ${name.padEnd(WIDEST)} ${safe(text)}\n`);
   if (before !== null && after === null) {
     line("roles", describeValue(before.roles));
     const code = change.reason_code ?? reasonCode;
@@ -157,7 +150,7 @@ export function writeChange(
     const name = field === "type" ? "relationship_type" : field;
     if (name === "relationship_type" && before === null) continue;
     const [was, is] = describePair(name, before?.[name], after?.[name]);
-    line(field, before === null ? is : `${was} → ${is}`);
+    line(field, before === null ? `${is}` : `${was} → ${is}`);
   }
   const { fills_gap, listed_from } = change;
   if (listed_from !== undefined) {
@@ -178,22 +171,18 @@ function describePair(
   name: string,
   before: unknown,
   after: unknown,
-): readonly [string, string] {
-  if (name === "valid_until") {
-    const [was, is] = [before, after].map((end) =>
-      typeof end === "string" ? `${end}${throughDay(end)}` : describeValue(end)
-    );
-    return [was!, is!];
-  }
-  const all = [before, after].flat();
+): readonly string[] {
   const isRepaired = name === "roles" &&
-    all.some((role) => typeof role === "string" && /[,;\s]/.test(role));
-  if (!isRepaired) return [describeValue(before), describeValue(after)];
-  const quoted = (roles: unknown) =>
-    Array.isArray(roles)
-      ? roles.map((role) => JSON.stringify(role)).join(" ") || "none"
-      : describeValue(roles);
-  return [quoted(before), quoted(after)];
+    [before, after].flat().some((role) =>
+      typeof role === "string" && /[,;\s]/.test(role)
+    );
+  return [before, after].map((value) => {
+    if (isRepaired && Array.isArray(value) && value.length > 0) {
+      return value.map((role) => JSON.stringify(role)).join(" ");
+    }
+    const isEnd = name === "valid_until" && typeof value === "string";
+    return describeValue(value) + (isEnd ? throughDay(value) : "");
+  });
 }
 
 const WIDEST = "relationship_type".length;

@@ -83,65 +83,63 @@ function namingFlags(error: unknown): unknown {
   const option = "set allowPrivate";
   if (!isSigError(error) || !error.hint?.includes(option)) return error;
   const hint = error.hint.replace(option, "use --allow-insecure");
-  return new SigError(error.code, {
-    action: error.action,
-    reason: error.reason,
-    context: { ...error.context, hint },
-    cause: error.cause,
-  });
+  const context = { ...error.context, hint };
+  return new SigError(error.code, { ...error, context, cause: error.cause });
 }
 
 /** Converts an error of the runtime or of `writeAll` to a SigError. */
 function namedError(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
-  const named = (
-    code: ErrorCode,
+  const described = describeError(thrown);
+  if (described === undefined) return thrown;
+  const [code, action, reason, hint] = described;
+  const context = hint === undefined ? {} : { hint };
+  return new SigError(code, { action, reason, context, cause: thrown });
+}
+
+function describeError(
+  error: Error & { readonly code?: unknown },
+):
+  | readonly [
+    ErrorCode,
     action: string,
     reason: string,
-    hint?: string,
-  ) =>
-    new SigError(code, {
-      action,
-      reason,
-      context: hint === undefined ? {} : { hint },
-      cause: thrown,
-    });
-  if (thrown.name === "NotCapable") {
-    const flag = /--allow-[a-z]+/.exec(thrown.message)?.[0];
-    return named(
+    hint: string | undefined,
+  ]
+  | undefined {
+  if (error.name === "NotCapable") {
+    const flag = /--allow-[a-z]+/.exec(error.message)?.[0];
+    return [
       "invalid_request",
       "run",
       "the program lacks a permission",
       flag && `Run it with ${flag}.`,
-    );
+    ];
   }
-  if (thrown.name === "OutputFailed") {
-    return named(
+  if (error.name === "OutputFailed") {
+    return [
       "write_failed",
       "write the result",
       "standard output is closed or full",
       "The command may have taken effect: check before you rerun it.",
-    );
+    ];
   }
-  if ("code" in thrown && thrown.code === "ERR_MODULE_NOT_FOUND") {
-    // The first line names the module; the others are internals of Deno.
-    const what = /^[^\n]*/.exec(thrown.message)?.[0] ?? "";
-    if (what.includes('"file:')) {
-      return named(
-        "not_found",
-        "load the program",
-        `a file of it is missing: ${what}`,
-        "Restore the checkout, and run deno task install again.",
-      );
-    }
-    return named(
+  if (error.code !== "ERR_MODULE_NOT_FOUND") return undefined;
+  // The first line names the module; the others are internals of Deno.
+  const what = /^[^\n]*/.exec(error.message)?.[0] ?? "";
+  return what.includes('"file:')
+    ? [
+      "not_found",
+      "load the program",
+      `a file of it is missing: ${what}`,
+      "Restore the checkout, and run deno task install again.",
+    ]
+    : [
       "fetch_failed",
       "load the program",
       `a part of it is not in Deno's cache: ${what}`,
       "Run it once with access to the network.",
-    );
-  }
-  return thrown;
+    ];
 }
 
 /** The next step if the feed contradicts the pin. */
@@ -171,25 +169,21 @@ const BY_CODE: { readonly [code in ErrorCode]?: string } = {
 };
 
 /** Returns the next step, if there is one, as a line without quoted values. */
-function nextStep(error: SigError): string | undefined {
-  const { category, code, context } = error;
-  if (code === "source_not_found" && !isMissingIssuer(context)) {
-    return undefined;
-  }
-  // The hint already names the reason, which is not the disk.
-  if (code === "write_failed" && context.hint !== undefined) return undefined;
+function nextStep({ category, code, context }: SigError): string | undefined {
+  const isKnown = code === "source_not_found"
+    ? isMissingIssuer(context)
+    // The hint already names the reason, which is not the disk.
+    : code !== "write_failed" || context.hint === undefined;
+  if (!isKnown) return undefined;
   const known = BY_CODE[code];
   // `sig pin ack` applies to pins only, not to a cursor or an issuer's index.
   if (known === AFTER_ASKING && context.remembered_sequence === undefined) {
     return undefined;
   }
-  if (known !== undefined) return known;
   // `sig verify` lists errors in lines of a feed, not in lines of drafts.
-  if (context.draft !== undefined) return undefined;
-  if (category === "invalid" && context.line !== undefined) {
-    return "sig verify <source> lists every fault";
-  }
-  return undefined;
+  const isInFeed = category === "invalid" && context.line !== undefined &&
+    context.draft === undefined;
+  return known ?? (isInFeed ? "sig verify <source> lists every fault" : known);
 }
 
 /** Whether the missing path is an issuer, which `sig init` could create. */

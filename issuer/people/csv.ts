@@ -162,13 +162,19 @@ export class RowFaults {
       : ` (and ${count} more fault${count === 1 ? "" : "s"})`;
   }
 
+  /** Puts the faults into the order of the rows. */
+  sort(): this {
+    this.#faults.sort((a, b) => a.row - b.row);
+    return this;
+  }
+
   /**
-   * Throws the faults as one error, in the order of the rows.
+   * Throws the faults as one error.
    *
    * @throws {SigError} if there is a fault.
    */
   throwIfAny(): void {
-    const [first] = this.#faults.sort((a, b) => a.row - b.row);
+    const [first] = this.#faults;
     if (first === undefined) return;
     const { column, detail, row } = first;
     const more = this.#faults.length - 1;

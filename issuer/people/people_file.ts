@@ -107,7 +107,7 @@ export function readPeople(
     }
   }
   requireUniqueUsernames(keys.values(), faults);
-  faults.throwIfAny();
+  faults.sort().throwIfAny();
   return [...keys.values()];
 }
 

@@ -243,7 +243,7 @@ export function readPersonNames(bytes: Uint8Array, path: string): PersonNames {
       users.set(foldUsername(text), of.add(people.keyOf(subject)));
     }
   }
-  faults.throwIfAny();
+  faults.sort().throwIfAny();
   const nameOf = (subject: string) => people.named(subject).name ?? undefined;
   return {
     nameOf,
