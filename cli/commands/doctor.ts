@@ -49,7 +49,7 @@ async function compare(
   const against = call.flags.against;
   if (against === undefined || verified === undefined) return [];
   const { verifyIssuer } = await import("@sig/consumer");
-  const { EventDigests, PUBLISHED_FINDINGS } = await import(
+  const { compareFeeds, EventDigests, PUBLISHED_FINDINGS } = await import(
     "../doctor/published.ts"
   );
   const others = new EventDigests();
@@ -62,12 +62,11 @@ async function compare(
         onEvent: (event) => others.add(event),
       }),
   );
-  return judge(PUBLISHED_FINDINGS, {
-    here: verified.state,
-    there,
-    against,
-    firstDifference: digests.firstDifference(others),
-  });
+  const first = digests.firstDifference(others);
+  return judge(
+    PUBLISHED_FINDINGS,
+    compareFeeds(verified.state, there, first, against),
+  );
 }
 
 const COLOURS: { readonly [severity in Finding["severity"]]: Colour } = {

@@ -1,9 +1,9 @@
 /** Permissions on the machine that signs. @module */
 
-import { parseJson } from "@sig/core";
-import { isObject, isString } from "@sig/core/internal";
+import { isString } from "@sig/core/internal";
 import type { Recovery } from "@sig/jose/recovery";
 import type { Io } from "../terminal/io.ts";
+import { parseObject } from "../terminal/read_input.ts";
 import { hasKeyStore, keyStoreDir } from "../issue/private_key.ts";
 import type { FindingTable } from "./finding.ts";
 
@@ -25,18 +25,7 @@ const PUBLISHED = [
   "/sig/tile",
 ].map((place) => `.well-known${place}`);
 
-/** Permission bits of private and published files. */
-interface ExaminedDisk {
-  readonly dir: string;
-  /** The modes of existing files and folders, by path. */
-  readonly modes: ReadonlyMap<string, number>;
-  /** Paths in the key store, and the key file of `SIG_KEY_FILE`. */
-  readonly keys: readonly string[];
-  /** The files beside them that have a recovery key of the issuer. */
-  readonly recoveryKeys: readonly string[];
-  /** Whether the issuer has published a commitment to a recovery key. */
-  readonly hasRecovery: boolean;
-}
+type ExaminedDisk = Awaited<ReturnType<typeof readDisk>>;
 
 /** Reads the permission bits of an issuer's files and keys. */
 export async function readDisk(
@@ -45,25 +34,38 @@ export async function readDisk(
   issuer: string,
   kids: readonly string[],
   recovery: Recovery | undefined,
-): Promise<ExaminedDisk> {
-  const keys = keyPaths(io, issuer, kids);
-  const store = hasKeyStore(io) ? keyStoreDir(io) : undefined;
+) {
   const folders = [dir, `${dir}/.sig`, `${dir}/.well-known`];
-  if (store !== undefined) {
+  const file = io.env("SIG_KEY_FILE");
+  /** Paths in the key store, and the key file of `SIG_KEY_FILE`. */
+  const keys = file === undefined ? [] : [file];
+  if (hasKeyStore(io)) {
+    // The feed was verified, so the issuer is a valid did:web without a path.
     const host = decodeURIComponent(issuer.slice("did:web:".length));
-    folders.push(store, `${store}/${host}`);
+    const folder = `${keyStoreDir(io)}/${host}`;
+    folders.push(keyStoreDir(io), folder);
+    const names = kids.filter((kid) => /^[\w-][\w.-]*$/.test(kid));
+    keys.push(folder, ...names.map((kid) => `${folder}/${kid}.jwk`));
   }
-  const recoveryKeys = recovery === undefined
-    ? []
-    : await findRecoveryKeys(io, folders, recovery);
   const published = PUBLISHED.map((place) => `${dir}/${place}`);
+  /** The modes of existing files and folders, by path. */
   const modes = new Map<string, number>();
   for (const path of [`${dir}/.sig`, ...published, ...keys]) {
     const mode = await io.fileMode(path);
     if (mode !== null) modes.set(path, mode);
   }
-  const hasRecovery = recovery !== undefined;
-  return { dir, modes, keys, recoveryKeys, hasRecovery };
+  return {
+    dir,
+    modes,
+    keys,
+    published,
+    /** Whether the issuer has published a commitment to a recovery key. */
+    hasRecovery: recovery !== undefined,
+    /** The files beside them that have a recovery key of the issuer. */
+    recoveryKeys: recovery === undefined
+      ? []
+      : await findRecoveryKeys(io, folders, recovery),
+  };
 }
 
 /** Maximum size of a file that may be a key. */
@@ -84,41 +86,13 @@ async function findRecoveryKeys(
   for (const folder of folders) {
     for (const name of await io.listFolder(folder) ?? []) {
       const path = `${folder}/${name}`;
-      const bytes = await io.readFile(path, MAX_KEY_BYTES).catch(() => null);
-      const x = bytes === null ? undefined : privateX(bytes);
-      if (x !== undefined && known.has(commitmentTo(x))) found.push(path);
+      const bytes = await io.readFile(path, MAX_KEY_BYTES).catch(() => "");
+      const { d, x } = parseObject(bytes) ?? {};
+      const isPrivate = isString(d) && isString(x);
+      if (isPrivate && known.has(commitmentTo(x))) found.push(path);
     }
   }
   return found;
-}
-
-/** Returns `x` of a private JWK; undefined for any other file. */
-function privateX(bytes: Uint8Array): string | undefined {
-  try {
-    const value = parseJson(bytes);
-    return isObject(value) && isString(value.d) && isString(value.x)
-      ? value.x
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns the key file of `SIG_KEY_FILE`, and those of the key store. */
-function keyPaths(
-  io: Io,
-  issuer: string,
-  kids: readonly string[],
-): readonly string[] {
-  const file = io.env("SIG_KEY_FILE");
-  const named = file === undefined ? [] : [file];
-  if (!hasKeyStore(io)) return named;
-  // The feed was verified, so the issuer is a valid did:web without a path.
-  const host = decodeURIComponent(issuer.slice("did:web:".length));
-  const folder = `${keyStoreDir(io)}/${host}`;
-  const files = kids.filter((kid) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(kid))
-    .map((kid) => `${folder}/${kid}.jwk`);
-  return [...named, folder, ...files];
 }
 
 const isOpen = ({ modes }: ExaminedDisk, path: string) =>
@@ -147,9 +121,10 @@ export const DISK_FINDINGS = {
     when: "Only the owner can read what is published",
     why: "A web server that runs as another user answers 403 or 404",
     mend: "chmod -R a+rX the folder .well-known, unless the owner serves it",
-    find({ dir, modes }) {
-      const closed = PUBLISHED.map((place) => `${dir}/${place}`)
-        .find((path) => ((modes.get(path) ?? READABLE) & READABLE) === 0);
+    find({ dir, modes, published }) {
+      const closed = published.find((path) =>
+        ((modes.get(path) ?? READABLE) & READABLE) === 0
+      );
       if (closed === undefined) return [];
       return [[
         "other users of this machine, such as a web server's, can't read it",

@@ -1,9 +1,9 @@
 /** Findings about the documents other than the feed. @module */
 
-import { isSigError, JsonError, parseJson } from "@sig/core";
-import { isObject } from "@sig/core/internal";
+import { isSigError } from "@sig/core";
 import type { IssuerLocation } from "@sig/consumer";
 import { type loadIssuer, maySign, readAll } from "@sig/consumer/internal";
+import { parseObject } from "../terminal/read_input.ts";
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
@@ -13,42 +13,36 @@ const MAX_BYTES = 256 * 1024;
 /** File names that other drafts of the protocol gave to the metadata. */
 const OTHER_NAMES = ["/.well-known/sig-metadata.json"];
 
-/** The documents of an issuer, for the findings. */
-interface ExaminedDocuments {
-  /** The existing paths of {@linkcode OTHER_NAMES}. */
-  readonly otherDrafts: readonly string[];
-  /** The kids of the key set, in its order. */
-  readonly kids: readonly string[];
-  readonly authorised: ReadonlySet<string>;
-  readonly used: ReadonlySet<string>;
-}
+type ExaminedDocuments = Awaited<ReturnType<typeof readDocuments>>;
 
-/** Reads the keys, and checks for documents of other drafts. */
+/**
+ * Reads the keys, and checks for documents of other drafts.
+ *
+ * @param used The kids that have signed.
+ */
 export async function readDocuments(
   { metadataRef, reader }: IssuerLocation,
   { keys, metadata }: Awaited<ReturnType<typeof loadIssuer>>,
-  used: ExaminedDocuments["used"],
+  used: ReadonlySet<string>,
   requests: Requests,
-): Promise<ExaminedDocuments> {
+) {
   const base = URL.parse(metadataRef)?.href ?? metadata.events_uri;
+  /** The existing paths of {@linkcode OTHER_NAMES}. */
   const otherDrafts: string[] = [];
   for (const path of OTHER_NAMES) {
     const { href } = new URL(path, base);
     const isThere = await requests.ask(href, async (signal) => {
-      const options = {
-        name: "metadata",
-        maxBytes: MAX_BYTES,
-        signal,
-      } as const;
-      const opened = await reader.open(href, options);
+      const opened = await reader
+        .open(href, { name: "metadata", maxBytes: MAX_BYTES, signal });
       // A server may answer every path with an HTML page.
-      return isObject(parseJson(await readAll(opened, MAX_BYTES)));
+      return parseObject(await readAll(opened, MAX_BYTES)) !== undefined;
     }).catch((error) => {
-      if (isSigError(error) || error instanceof JsonError) return false;
+      if (isSigError(error)) return false;
       throw error;
     });
     if (isThere) otherDrafts.push(path);
   }
+  /** The kids of the key set, in its order. */
   const kids = [...keys.keys.keys()];
   const authorised = new Set(kids.filter((kid) => maySign(keys, kid)));
   return { otherDrafts, kids, authorised, used };

@@ -25,36 +25,39 @@ export class EventDigests {
   }
 }
 
-/** The local and the published feed. */
-interface ComparedFeeds {
-  readonly here: VerifiedIssuer["state"];
-  readonly there: VerifiedIssuer["state"];
-  /** Sequence of the first event that differs. */
-  readonly firstDifference: number | undefined;
-  readonly against: string;
-}
+/** How a published feed relates to the local one, by the code of a finding. */
+type Compared = ReturnType<typeof compareFeeds>;
 
-type Relation = "other_issuer" | "differs" | "ahead" | "behind" | "same";
-
-function relationOf(
-  { here, there, firstDifference }: ComparedFeeds,
-): Relation {
-  if (here.issuer !== there.issuer) return "other_issuer";
-  if (firstDifference !== undefined) return "differs";
-  const more = there.last_sequence - here.last_sequence;
-  return more > 0 ? "ahead" : more < 0 ? "behind" : "same";
-}
-
-function whenRelated(
-  relation: Relation,
-  what: (feeds: ComparedFeeds) => string,
+/**
+ * Compares the published state with the local one.
+ *
+ * @param firstDifference Sequence of the first event that differs.
+ */
+export function compareFeeds(
+  here: VerifiedIssuer["state"],
+  there: VerifiedIssuer["state"],
+  firstDifference: number | undefined,
+  against: string,
 ) {
-  return (feeds: ComparedFeeds): readonly (readonly [string, string])[] =>
-    relationOf(feeds) === relation ? [[what(feeds), feeds.against]] : [];
+  if (here.issuer !== there.issuer) {
+    const what = `${against} is of ${there.issuer}, not of ${here.issuer}`;
+    return { code: "published_other_issuer", what, against };
+  }
+  if (firstDifference !== undefined) {
+    const what = `the published feed differs from event ${firstDifference} on`;
+    return { code: "published_differs", what, against };
+  }
+  const more = there.last_sequence - here.last_sequence;
+  return {
+    code: more > 0 ? "published_ahead" : more < 0 ? "published_behind" : "same",
+    what:
+      `the published feed has ${there.last_sequence} events, this one ${here.last_sequence}`,
+    against,
+  };
 }
 
-const counts = ({ here, there }: ComparedFeeds) =>
-  `the published feed has ${there.last_sequence} events, this one ${here.last_sequence}`;
+const related = (code: string) => ({ against, ...compared }: Compared) =>
+  compared.code === code ? [[compared.what, against] as const] : [];
 
 /** Findings of `--against`. */
 export const PUBLISHED_FINDINGS = {
@@ -63,35 +66,27 @@ export const PUBLISHED_FINDINGS = {
     when: "The published documents are of another issuer",
     why: "Readers of that place learn about another issuer",
     mend: "Publish the documents at the host that they name",
-    find: whenRelated(
-      "other_issuer",
-      ({ against, here, there }) =>
-        `${against} is of ${there.issuer}, not of ${here.issuer}`,
-    ),
+    find: related("published_other_issuer"),
   },
   published_differs: {
     severity: "error",
     when: "Both feeds begin with the same events, and then differ",
     why: "One of them was rewritten; readers with a pin refuse the other one",
     mend: "Append nothing until you know which is correct: sig log shows both",
-    find: whenRelated(
-      "differs",
-      ({ firstDifference }) =>
-        `the published feed differs from event ${firstDifference} on`,
-    ),
+    find: related("published_differs"),
   },
   published_ahead: {
     severity: "error",
     when: "The published feed has more events",
     why: "An append here would fork the history, and readers would refuse it",
     mend: "sig restore --help: bring this directory up to what is published",
-    find: whenRelated("ahead", counts),
+    find: related("published_ahead"),
   },
   published_behind: {
     severity: "warning",
     when: "The published feed has fewer events",
     why: "Readers don't know of the newest events, revocations among them",
     mend: "Publish the directory again",
-    find: whenRelated("behind", counts),
+    find: related("published_behind"),
   },
-} as const satisfies FindingTable<ComparedFeeds>;
+} as const satisfies FindingTable<Compared>;

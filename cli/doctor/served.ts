@@ -53,12 +53,6 @@ export class Requests {
   }
 }
 
-/** Requests a URL; `probeUrl` with its policy. */
-type Probe = (
-  url: string,
-  options?: ProbeOptions,
-) => Promise<ResponseHead>;
-
 /** The head of a document's response. */
 interface ServedHead {
   readonly path: string;
@@ -71,88 +65,67 @@ interface ServedPlace {
   readonly metadata: SigMetadata;
   /** Size of the verified feed in bytes. */
   readonly feedBytes: number;
-  readonly probe: Probe;
+  /** Requests a URL; `probeUrl` with its policy. */
+  readonly probe: (url: string, options: ProbeOptions) => Promise<ResponseHead>;
   readonly now: Date;
   /** Origin of the same host over http (default: its port 80). */
   readonly httpOrigin?: string;
 }
 
 /** The responses of a server. */
-interface ServedAnswers {
-  readonly metadataRef: string;
-  readonly feedUrl: string;
-  readonly now: Date;
-  /** The documents that were answered with 200. */
-  readonly heads: readonly ServedHead[];
-  /** The feed's entity tag, null without one; undefined after the deadline. */
-  readonly etag: string | null | undefined;
-  /** Whether the feed was sent again despite `If-None-Match` with its tag. */
-  readonly isSentAgain: boolean;
-  /** `ignored`, or the error of a range request; undefined if ranges work. */
-  readonly range: "ignored" | SigError | undefined;
-  /** The response over http, and its URL. */
-  readonly http:
-    | { readonly url: string; readonly head: ResponseHead }
-    | undefined;
-  /** Response to a preflight: null if unreachable, undefined if too late. */
-  readonly preflight: ResponseHead | null | undefined;
-  /** The responses with 404 to paths that do not exist. */
-  readonly absent: readonly ServedHead[];
-  /** Paths that were answered with 200 and must not be. */
-  readonly present: readonly string[];
-  /** The requests without a response before the deadline. */
-  readonly unanswered: readonly string[];
-}
+type ServedAnswers = Awaited<ReturnType<typeof askServer>>;
 
 /** Requests each document as a browser and as a reader would. */
 export async function askServer(
-  place: ServedPlace,
+  { feedBytes, httpOrigin, location, metadata, now, probe }: ServedPlace,
   requests: Requests,
-): Promise<ServedAnswers> {
-  const { httpOrigin, location, metadata, now, probe } = place;
+) {
   const { metadataRef } = location;
-  const { events_uri: feedUrl, jwks_uri } = metadata;
+  const { events_uri: feedUrl, jwks_uri, proofs_uri } = metadata;
   const { host, origin, port, protocol } = new URL(metadataRef);
   const ask = (url: string, options: ProbeOptions = {}) =>
     requests.ask(
       `${options.method ?? "GET"} ${url}`,
       (signal) => probe(url, { ...options, signal }),
     );
+  /** Returns null if the server is unreachable, undefined after the deadline. */
+  const reached = (url: string, options?: ProbeOptions) =>
+    ask(url, options).catch((error) => {
+      if (isSigError(error) && error.category === "unavailable") return null;
+      throw error;
+    });
+  /** The documents that were answered with 200. */
   const heads: ServedHead[] = [];
   const did = origin + WELL_KNOWN_PATHS.did_document;
-  const { proofs_uri } = metadata;
   const checkpoint = proofs_uri === undefined
     ? []
     : [`${proofs_uri}checkpoint`];
+  const reader = { origin: "https://reader.example" };
   for (const url of [did, jwks_uri, metadataRef, feedUrl, ...checkpoint]) {
-    const head = await ask(url, {
-      headers: {
-        origin: "https://reader.example",
-        "accept-encoding": "gzip, br",
-      },
-    });
+    const headers = { ...reader, "accept-encoding": "gzip, br" };
+    const head = await ask(url, { headers });
     if (head?.status === 200) heads.push({ path: new URL(url).pathname, head });
   }
-  const feed = await askConditions(place, requests);
+  const feed = await askConditions(location, feedUrl, feedBytes, requests);
   const httpUrl = (httpOrigin ?? `http://${host}`) + WELL_KNOWN_PATHS.metadata;
   const asksHttp = protocol === "https:" &&
     (port === "" || httpOrigin !== undefined);
-  const http = asksHttp
-    ? await reached(ask(httpUrl, { allowHttp: true }))
-    : undefined;
-  const preflight = await reached(ask(feedUrl, {
+  const http = asksHttp ? await reached(httpUrl, { allowHttp: true }) : null;
+  const preflight = await reached(feedUrl, {
     method: "OPTIONS",
     headers: {
-      origin: "https://reader.example",
+      ...reader,
       "access-control-request-method": "GET",
       "access-control-request-headers": "if-none-match",
     },
-  }));
+  });
+  /** Paths that were answered with 200 and must not be. */
   const present: string[] = [];
+  /** The responses with 404 to paths that do not exist. */
   const absent: ServedHead[] = [];
   const unpublished = proofs_uri === undefined ? [] : [ABSENT_PROOF];
   for (const path of [ABSENT, ...unpublished, ...PRIVATE]) {
-    const head = await reached(ask(origin + path));
+    const head = await reached(origin + path);
     if (head?.status === 200) present.push(path);
     if (head?.status === 404) absent.push({ path, head });
   }
@@ -165,41 +138,47 @@ export async function askServer(
     preflight,
     absent,
     present,
+    /** The response over http, and its URL. */
     http: http ? { url: httpUrl, head: http } : undefined,
+    /** The requests without a response before the deadline. */
     unanswered: requests.unanswered,
   };
 }
 
 /** Tests conditional requests and range requests of the feed. */
 async function askConditions(
-  { feedBytes: bytes, location: { reader }, metadata }: ServedPlace,
+  { reader }: IssuerLocation,
+  url: string,
+  bytes: number,
   requests: Requests,
-): Promise<Pick<ServedAnswers, "etag" | "isSentAgain" | "range">> {
-  const url = metadata.events_uri;
-  const open = (conditions?: Parameters<typeof reader.open>[1]["conditions"]) =>
+) {
+  const open = (
+    conditions: Parameters<typeof reader.open>[1]["conditions"] = {},
+  ) =>
     requests.ask(`GET ${url}`, async (signal): Promise<OpenedDocument> => {
-      const opened = await reader.open(url, {
-        name: "feed",
-        maxBytes: bytes + NEW_BYTES,
-        signal,
-        ...(conditions === undefined ? {} : { conditions }),
-      });
+      const maxBytes = bytes + NEW_BYTES;
+      const opened = await reader
+        .open(url, { name: "feed", maxBytes, signal, conditions });
       await opened.cancel();
       return opened;
     });
+  /** The feed's entity tag, null without one; undefined after the deadline. */
   const etag = (await open())?.etag;
+  /** Whether the feed was sent again despite `If-None-Match` with its tag. */
   const isSentAgain = typeof etag === "string" &&
     (await open({ ifNoneMatch: etag }))?.unchanged === false;
-  const unasked = { etag, isSentAgain, range: undefined };
-  if (bytes <= 1) return unasked;
-  try {
-    const part = await open({ range: { from: bytes - 1 } });
-    if (part === undefined || part.range !== undefined) return unasked;
-    return { ...unasked, range: "ignored" };
-  } catch (error) {
-    if (!isAboutRange(error)) throw error;
-    return { ...unasked, range: error };
+  /** `ignored`, or the error of a range request; undefined if ranges work. */
+  let range: "ignored" | SigError | undefined;
+  if (bytes > 1) {
+    try {
+      const part = await open({ range: { from: bytes - 1 } });
+      if (part !== undefined && part.range === undefined) range = "ignored";
+    } catch (error) {
+      if (!isAboutRange(error)) throw error;
+      range = error;
+    }
   }
+  return { etag, isSentAgain, range };
 }
 
 /** Whether a range caused the error: the request without one succeeded. */
@@ -209,18 +188,6 @@ function isAboutRange(error: unknown): error is SigError {
   }
   return isSigError(error, "fetch_status") ||
     isSigError(error, "fetch_media_type");
-}
-
-/** Returns null if the server is unreachable. */
-async function reached(
-  probing: Promise<ResponseHead | undefined>,
-): Promise<ResponseHead | null | undefined> {
-  try {
-    return await probing;
-  } catch (error) {
-    if (isSigError(error) && error.category === "unavailable") return null;
-    throw error;
-  }
 }
 
 /**
