@@ -67,7 +67,9 @@ export function readRoutes({ paths, components }) {
     const whole = resolve(schema);
     const choices = whole.properties ? undefined : whole.anyOf ?? whole.oneOf;
     const shapes = (choices?.map(resolve) ?? [whole]).map((shape) => ({
-      description: shape.description ?? "",
+      description: shape.description === description
+        ? ""
+        : shape.description ?? "",
       members: membersOf(shape, isAnswer, 0),
     }));
     return { description, type, shapes, examples };

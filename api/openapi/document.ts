@@ -93,8 +93,8 @@ export function createDocument(
 function toSchemas(operations: readonly Operation[]) {
   const members = operations.flatMap(({ id, body, answer, unready }) => [
     ...(body ? [[`${id} request`, body.schema] as const] : []),
-    ...(unready ? [[`${id} unready`, unready.schema] as const] : []),
-    [`${id} answer`, answer.schema] as const,
+    ...(unready ? [[`${id} unready`, unready] as const] : []),
+    [`${id} answer`, answer] as const,
   ]);
   const whole = z.object({ ...Object.fromEntries(members), problem: PROBLEM });
   const text = JSON.stringify(z.toJSONSchema(whole, { io: "input" }));
@@ -127,6 +127,7 @@ function describe(
   bodies: { readonly [name: string]: PlainSchema },
 ): PlainSchema {
   const { id, summary, description, body, answer, unready } = operation;
+  const { answerType = JSON_TYPE } = operation;
   return {
     operationId: id,
     tags: [operation.tag],
@@ -153,14 +154,14 @@ function describe(
       },
     }),
     responses: {
-      "200": response(answer.description, answer.type ?? JSON_TYPE, {
+      "200": response(answer.description!, answerType, {
         schema: bodies[`${id} answer`]!,
         examples: toExamples(id, "answer"),
       }),
       ...toProblems(codesOf(operation), bodies.problem!),
       ...(unready && {
         "503": response(
-          unready.description,
+          unready.description!,
           JSON_TYPE,
           { schema: bodies[`${id} unready`]! },
           HEADERS[503],

@@ -47,22 +47,12 @@ export interface Operation {
     /** The schema of the body. */
     readonly schema: z.ZodType;
   };
-  /** The successful response. */
-  readonly answer: {
-    /** The media type (default: JSON). */
-    readonly type?: string;
-    /** A description for the document. */
-    readonly description: string;
-    /** The schema of the body. */
-    readonly schema: z.ZodType;
-  };
-  /** The response to a probe while the service is not ready (503). */
-  readonly unready?: {
-    /** A description for the document. */
-    readonly description: string;
-    /** The schema of the body. */
-    readonly schema: z.ZodType;
-  };
+  /** The schema of the successful response, which has a description. */
+  readonly answer: z.ZodType;
+  /** The media type of that response (default: JSON). */
+  readonly answerType?: string;
+  /** The schema of a probe's response while the service is not ready (503). */
+  readonly unready?: z.ZodType;
   /** Error codes of its problems, in addition to those that every route has. */
   readonly codes: readonly ErrorCode[];
 }

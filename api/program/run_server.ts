@@ -276,32 +276,27 @@ export async function serveUntilStopped(
     ? undefined
     : (entry: RequestLogEntry) => writer.write(formatLogEntry(entry, format));
   // The application needs the address, which is unknown before for port 0.
-  let app: App | undefined;
-  const ready = Promise.withResolvers<void>();
+  const app = Promise.withResolvers<App>();
+  app.promise.catch(() => {});
   let server: RunningServer | undefined;
   let isDrained = true;
   try {
-    const respond = async (request: Request, info: unknown) => {
-      await ready.promise;
-      return await app!.fetch(request, info);
-    };
     // Before listening: a process without free descriptors can't add signal
     // listeners.
     const stop = io.stopRequested();
     server = await io.serve(
       startup.address,
-      (request, info) => app?.fetch(request, info) ?? respond(request, info),
+      async (request, info) => await (await app.promise).fetch(request, info),
       (message) =>
         io.stderr(operatorLine(message, format, io.now(), "warning")),
     );
-    app = await startup.createApp(server.url, log);
-    ready.resolve();
+    app.resolve(await startup.createApp(server.url, log));
     announce(server.url);
     greet(startup, server.url, io);
     await Promise.race([stop, server.finished]);
   } finally {
     // Requests that wait for an application that failed to start get an error.
-    ready.resolve();
+    app.reject(new Error("there is no application"));
     if (server !== undefined) isDrained = await server.shutdown(GRACE_MS);
     await settleWithin(writer.flush(), LOG_GRACE_MS);
     await startup.close?.();

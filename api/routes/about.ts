@@ -18,10 +18,7 @@ export const PROBE_ROUTES: readonly Operation[] = [{
   tag: "service",
   summary: "Is the service running?",
   description: "Needs no token and is answered under any load.",
-  answer: {
-    description: "The service is running.",
-    schema: HEALTH,
-  },
+  answer: HEALTH,
   codes: [],
 }, {
   method: "GET",
@@ -32,15 +29,8 @@ export const PROBE_ROUTES: readonly Operation[] = [{
   summary: "Do its issuers and its store answer?",
   description:
     "Needs no token and is answered under any load; the result is cached for 5 s. With the service's token it contains the issuers that don't answer.",
-  answer: {
-    description: "The store answers, and so does at least one listed issuer.",
-    schema: READY,
-  },
-  unready: {
-    description:
-      "The store doesn't answer, or none of the listed issuers does.",
-    schema: NOT_READY,
-  },
+  answer: READY,
+  unready: NOT_READY,
   codes: [],
 }];
 
@@ -62,10 +52,7 @@ export function createDocumentRoutes(
     tag: "service",
     summary: "This document",
     description: "OpenAPI 3.1 of exactly these routes; needs no token.",
-    answer: {
-      description: "The document.",
-      schema: z.looseObject({}),
-    },
+    answer: z.looseObject({}).describe("The document."),
     codes: [],
     handle(c) {
       const document = () =>
@@ -87,11 +74,8 @@ export function createDocumentRoutes(
     summary: "This document as a page",
     description:
       "A page that shows `/openapi.json` and can send requests to each route. Loads nothing else; needs no token.",
-    answer: {
-      type: "text/html; charset=utf-8",
-      description: "The page.",
-      schema: z.string(),
-    },
+    answer: z.string().describe("The page."),
+    answerType: "text/html; charset=utf-8",
     codes: [],
     async handle(c) {
       return await PAGE.send(c, "text/html; charset=utf-8", [

@@ -40,10 +40,7 @@ export function createAuthzenRoutes(
     summary: "URLs of the AuthZEN endpoints",
     description:
       "Metadata of the policy decision point (AuthZEN 1.0 §9). The URLs begin with the service's public URL (default: the origin of the request). Needs no token.",
-    answer: {
-      description: "The URLs.",
-      schema: AUTHZEN_CONFIGURATION,
-    },
+    answer: AUTHZEN_CONFIGURATION,
     codes: [],
     handle(c) {
       // The host in the URL has passed the Host list.
@@ -63,10 +60,7 @@ export function createAuthzenRoutes(
     description:
       "`subject.id` is the SIG subject if `subject.type` is `user`, `agent` or `did`; `action.name` is the role. With `resource.type` `issuer`, `resource.id` is the issuer; any other type means the only listed issuer. `context.sig` takes further members of `/v1/check` and is parsed strictly; all other members of `context`, including `time`, have no effect, and unknown members are ignored. A failure is a problem, never `false`.",
     body: { ...LIMITS, schema: EVALUATION },
-    answer: {
-      description: "The decision.",
-      schema: DECISION,
-    },
+    answer: DECISION,
     codes: ANSWER_CODES,
     async handle(c, body) {
       const asked = { ...sources, budget: c.get("budget") };
@@ -81,11 +75,9 @@ export function createAuthzenRoutes(
     description:
       'The members other than `evaluations` are defaults, each of which an item replaces as a whole; `options.evaluations_semantic` says whether to stop at the first deny or permit. The result of an item that is invalid or can\'t be answered is `{"decision": false, "context": {"error": {…}}}`, as AuthZEN requires: only `error` distinguishes it from a deny. Each issuer is queried once for all its items. Results beyond 4,194,304 characters are such errors too.',
     body: { ...LIMITS, schema: EVALUATIONS },
-    answer: {
-      description:
-        "The decisions in the order of the evaluations, up to where it stopped; a single decision if the request has no `evaluations`.",
-      schema: z.union([DECISIONS, DECISION]),
-    },
+    answer: z.union([DECISIONS, DECISION]).describe(
+      "The decisions in the order of the evaluations, up to where it stopped; a single decision if the request has no `evaluations`.",
+    ),
     codes: ANSWER_CODES,
     async handle(c, body) {
       const value = await parseJsonBody(c, body);

@@ -68,10 +68,7 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     description:
       "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. A failure is a problem with its own code, never a deny. An explanation shows up to 1,000 relationships and 8,192 verdicts.",
     body: { schema: schemas.check, maxBytes },
-    answer: {
-      description: "The answer.",
-      schema: CHECK_ANSWER,
-    },
+    answer: CHECK_ANSWER,
     codes: CHECK_CODES,
     async handle(c, body) {
       const key = recent.keyOf(body);
@@ -103,10 +100,7 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     description:
       'Each question is answered as by `/v1/check`. The result of an item that is invalid or can\'t be answered is `{"error": <problem>}`. Each issuer is queried once for all its items. Results beyond 4,194,304 characters are `invalid_request`: send fewer items, or omit `explain`.',
     body: { schema: schemas.batch, maxBytes },
-    answer: {
-      description: "The answers in the order of the questions.",
-      schema: CHECK_RESULTS,
-    },
+    answer: CHECK_RESULTS,
     codes: CHECK_CODES,
     async handle(c, body) {
       const batch = readAs(schemas.batchOfUnread, await parseJsonBody(c, body));
@@ -121,10 +115,7 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     description:
       "Checks every document, signature and rule; the issuer's documents are fetched now. A feed that is invalid, or contradicts what this service has seen before, is 200 with `valid: false` and up to 100 faults. A problem means that the result is unknown, because a document could not be read or exceeds a limit.",
     body: { schema: schemas.verify, maxBytes },
-    answer: {
-      description: "The report.",
-      schema: VERIFY_REPORT,
-    },
+    answer: VERIFY_REPORT,
     codes: SOURCE_CODES,
     async handle(c, body) {
       const request = readAs(schemas.verify, await parseJsonBody(c, body));
@@ -143,10 +134,7 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     description:
       "The state in pages, in the order of the feed: `next_cursor` requests the next page and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages show the state and time of the first page, even if the feed grows meanwhile; an inline feed must be sent again with each request. A cursor of another history is `invalid_request`: begin again without it. An invalid feed is 422 and has no state.",
     body: { schema: schemas.dumpState, maxBytes },
-    answer: {
-      description: "One page.",
-      schema: STATE_PAGE,
-    },
+    answer: STATE_PAGE,
     codes: ANSWER_CODES,
     async handle(c, body) {
       const request = readAs(schemas.dumpState, await parseJsonBody(c, body));

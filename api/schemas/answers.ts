@@ -276,7 +276,10 @@ export const STATE_PAGE = z.strictObject({
 
 /** The answer of `/readyz`. */
 export const READY = z.strictObject({ status: z.literal("ready") })
-  .meta({ id: "Ready", description: "The service can answer." });
+  .meta({
+    id: "Ready",
+    description: "The store answers, and so does at least one listed issuer.",
+  });
 
 const OUTCOME = TEXT.describe("`ok`, or the error code.");
 
@@ -292,7 +295,10 @@ export const NOT_READY = z.strictObject({
       z.record(TEXT, OUTCOME).describe("With the token: the results by DID."),
     ]).optional(),
   }).describe("The dependencies of the service."),
-}).meta({ id: "NotReady", description: "The service can't answer now." });
+}).meta({
+  id: "NotReady",
+  description: "The store doesn't answer, or none of the listed issuers does.",
+});
 
 /** The answer of `/healthz`. */
 export const HEALTH = z.strictObject({
@@ -301,4 +307,4 @@ export const HEALTH = z.strictObject({
   version: TEXT,
   spec_version: z.literal(SPEC_VERSION),
   uptime_seconds: COUNT,
-}).meta({ id: "Health", description: "The service answers." });
+}).meta({ id: "Health", description: "The service is running." });
