@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isLauncher, shellLauncher, windowsLauncher } from "./launcher.ts";
 import { bundledEntry, bundlePrograms, EXECUTABLES } from "./programs.ts";
-import { sha256 } from "./workspace.ts";
+import { ROOT, sha256 } from "./workspace.ts";
 
 const HELP = `Installs the commands sig, sig-api and sig-web to a folder.
 
@@ -21,20 +21,30 @@ other files are never overwritten. To uninstall, delete the three files.
 
 const isWindows = Deno.build.os === "windows";
 
+/** What an installation uses; tests pass their own. */
+export interface InstallOptions {
+  /** Reads an environment variable (default: of this process). */
+  readonly env?: (name: string) => string | undefined;
+  /** Bundles the programs and returns the folder (default: in `dist`). */
+  readonly bundle?: () => string | Promise<string>;
+}
+
 /** An expected error, whose message is printed for the user. */
 class Refusal extends Error {}
 
-function readFolder(args: readonly string[]): string {
+type Env = NonNullable<InstallOptions["env"]>;
+
+function readFolder(args: readonly string[], env: Env): string {
   const [folder, ...more] = args;
   if (more.length > 0 || folder?.startsWith("-")) {
     throw new Refusal(`Cannot install: one folder is expected.\n\n${HELP}`);
   }
-  const home = Deno.env.get(isWindows ? "USERPROFILE" : "HOME");
+  const home = env(isWindows ? "USERPROFILE" : "HOME");
   // deno task runs in the checkout, but a relative path means the user's
   // folder.
   const path = folder === undefined
     ? home && `${home}/.local/bin`
-    : resolve(Deno.env.get("INIT_CWD") ?? Deno.cwd(), folder);
+    : resolve(env("INIT_CWD") ?? Deno.cwd(), folder);
   if (!path) {
     throw new Refusal("Cannot install: HOME is not set. Name a folder.");
   }
@@ -67,8 +77,8 @@ function requireOurs(path: string): void {
  * content: a running program keeps the files that it has not loaded yet. A
  * folder that exists gets the files again, since some may be lost or damaged.
  */
-async function bundle(root: string): Promise<string> {
-  const dist = `${root}/dist`;
+async function bundle(): Promise<string> {
+  const dist = fileURLToPath(new URL("dist", ROOT));
   const temporary = `${dist}/${crypto.randomUUID()}`;
   try {
     // Other users may run the programs, unlike those of `makeTempDir`.
@@ -118,8 +128,8 @@ function write(path: string, text: string): void {
 }
 
 /** Returns instructions to add the folder to PATH, if it is missing. */
-function adviseOnPath(folder: string): string {
-  const folders = (Deno.env.get("PATH") ?? "").split(isWindows ? ";" : ":");
+function adviseOnPath(folder: string, env: Env): string {
+  const folders = (env("PATH") ?? "").split(isWindows ? ";" : ":");
   const found = folders.find((each) => {
     try {
       return Deno.realPathSync(each) === folder ||
@@ -138,7 +148,7 @@ function adviseOnPath(folder: string): string {
     return `${before} For this window and all later ones:\n\n` +
       `  set "PATH=${folder};%PATH%"\n  setx PATH "${folder};%PATH%"\n`;
   }
-  const shell = Deno.env.get("SHELL")?.split("/").at(-1);
+  const shell = env("SHELL")?.split("/").at(-1);
   if (shell === "fish") {
     return `${before} For this terminal and all later ones:\n\n` +
       `  fish_add_path --move '${folder}'\n`;
@@ -153,13 +163,23 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : "unknown reason";
 }
 
-async function install(args: readonly string[]): Promise<void> {
-  const folder = readFolder(args);
+/**
+ * Installs the launchers, and returns what to print.
+ *
+ * @throws {Error} a `Refusal`, before anything is replaced if the folder has
+ *   other files of these names.
+ */
+export async function install(
+  args: readonly string[],
+  { env = (name) => Deno.env.get(name), bundle: makeBundle = bundle }:
+    InstallOptions = {},
+): Promise<string> {
+  if (args.includes("--help")) return HELP;
+  const folder = readFolder(args, env);
   const pathOf = (name: string) =>
     `${folder}/${name}${isWindows ? ".cmd" : ""}`;
   for (const { name } of EXECUTABLES) requireOurs(pathOf(name));
-  const root = fileURLToPath(new URL("..", import.meta.url)).slice(0, -1);
-  const bundled = await bundle(root);
+  const bundled = await makeBundle();
   const options = {
     deno: Deno.execPath(),
     bundle: bundled,
@@ -169,15 +189,13 @@ async function install(args: readonly string[]): Promise<void> {
   for (const executable of EXECUTABLES) {
     write(pathOf(executable.name), launcher(executable, options));
   }
-  console.log(`Installed sig, sig-api and sig-web in ${folder}`);
-  console.log(adviseOnPath(folder));
+  return `Installed sig, sig-api and sig-web in ${folder}\n` +
+    adviseOnPath(folder, env);
 }
 
-if (Deno.args.includes("--help")) {
-  console.log(HELP);
-} else {
+if (import.meta.main) {
   try {
-    await install(Deno.args);
+    console.log(await install(Deno.args));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     console.error(error.message);

@@ -6,14 +6,16 @@
  *
  * Most test modules take far longer to load than to run. This tool therefore
  * writes modules that import a few dozen test modules of a package; each runs
- * in a process of its own, some of them at once. The output of a process is
- * printed when it ends, and at the end the processes that took the most
- * processor time, with that of their children.
+ * in a process of its own, some of them at once. They share one bundle of the
+ * programs. The output of a process is printed when it ends, and at the end the
+ * processes that took the most processor time, with that of their children.
  *
  * @module
  */
 
+import { PROGRAMS_VARIABLE } from "../tests/kit/programs.ts";
 import { writeExampleModules } from "./example_modules.ts";
+import { bundlePrograms } from "./programs.ts";
 import { ROOT } from "./workspace.ts";
 
 /** Folders with tests; those whose groups take longest come first. */
@@ -35,8 +37,10 @@ const ALONE = [
   ...["compile", "jsr", "npm", "release"]
     .map((name) => `tests/ship/${name}_test.ts`),
 ];
-/** Modules of these folders share a group: they share a browser or servers. */
-const TOGETHER = ["web/ui_test", "tests/servers", "tests/ship", "tests/docs"];
+/** Modules of these folders share a group: they share servers. */
+const TOGETHER = ["tests/servers", "tests/ship", "tests/docs"];
+/** What modules import that share a browser, and so a group. */
+const BROWSER = "/testdata/browser.ts";
 /** The number of test modules in a group. */
 const GROUP = { together: 10, other: 24 };
 /** More than two processors have, since many tests wait for processes. */
@@ -77,11 +81,15 @@ function unitsOf(folder: string): readonly Unit[] {
   const byRoom = Map.groupBy(
     grouped,
     (path) =>
-      TOGETHER.find((room) => path.startsWith(`${room}/`)) ??
-        path.split("/")[0]!,
+      Deno.readTextFileSync(new URL(path, ROOT)).includes(BROWSER)
+        ? "browser"
+        : TOGETHER.find((room) => path.startsWith(`${room}/`)) ??
+          path.split("/")[0]!,
   );
   const groups = [...byRoom].flatMap(([room, paths]) => {
-    const size = TOGETHER.includes(room) ? GROUP.together : GROUP.other;
+    const size = room === "browser" || TOGETHER.includes(room)
+      ? GROUP.together
+      : GROUP.other;
     const number = Math.ceil(paths.length / size);
     return Array.from({ length: number }, (_, at): Unit => {
       const own = paths.filter((_, i) => i % number === at);
@@ -102,6 +110,10 @@ function unitsOf(folder: string): readonly Unit[] {
   ];
 }
 
+const folder = await Deno.makeTempDir({ prefix: "sig-tests-" });
+/** The bundle of the programs. */
+const programs = `${folder}/programs`;
+
 /** Where `deno test` begins to repeat what failed. */
 const ERRORS = " ERRORS ";
 
@@ -117,6 +129,7 @@ async function run({ name, args }: Unit, options: readonly string[]) {
     args: ["-c", '"$@"; code=$?; times; exit $code', "sh"]
       .concat(Deno.execPath(), test),
     cwd: ROOT,
+    env: { [PROGRAMS_VARIABLE]: programs },
     stdin: "null",
   }).output();
   const text = new TextDecoder().decode(stdout).trimEnd();
@@ -130,7 +143,6 @@ async function run({ name, args }: Unit, options: readonly string[]) {
   return { name, failures: code === 0 ? null : text.slice(from), spent };
 }
 
-const folder = await Deno.makeTempDir({ prefix: "sig-tests-" });
 const results: Awaited<ReturnType<typeof run>>[] = [];
 try {
   const options = Deno.args.filter((each) =>
@@ -140,6 +152,7 @@ try {
   if (Deno.args.includes(EACH)) paths.push(...FOLDERS.flatMap(testsIn));
   const units = paths.length > 0 ? paths.map(alone) : unitsOf(folder);
   const waiting = units.values();
+  await bundlePrograms(programs);
   await Promise.all(
     Array.from({ length: JOBS }, async () => {
       for (const unit of waiting) results.push(await run(unit, options));

@@ -6,8 +6,9 @@
  */
 
 import { shellLauncher } from "../../tools/launcher.ts";
-import { bundlePrograms, EXECUTABLES } from "../../tools/programs.ts";
+import { EXECUTABLES } from "../../tools/programs.ts";
 import { denoDir } from "../kit/process.ts";
+import { programs } from "../kit/programs.ts";
 
 export const ROOT = new URL("../..", import.meta.url).pathname.replace(
   /\/$/,
@@ -23,22 +24,10 @@ export interface Newcomer extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The bundle of the programs, for all newcomers of a process. */
-let programs: Promise<string> | undefined;
-
-Deno.test.afterAll(async () => {
-  if (programs) await Deno.remove(await programs, { recursive: true });
-});
-
-async function bundleOnce(): Promise<string> {
-  const folder = await Deno.makeTempDir({ prefix: "sig-programs-" });
-  await bundlePrograms(folder);
-  return folder;
-}
-
 /** Creates a home with `sig`, `sig-api` and `sig-web` in its PATH. */
 export async function createNewcomer(): Promise<Newcomer> {
   const { PATH, JSR_URL } = Deno.env.toObject();
+  const bundle = await programs();
   const home = await Deno.makeTempDir({ prefix: "sig-newcomer-" });
   const bin = `${home}/.local/bin`;
   const env = {
@@ -50,11 +39,11 @@ export async function createNewcomer(): Promise<Newcomer> {
     NO_COLOR: "1",
     DOCS_ROOT: ROOT,
     DOCS_DENO: Deno.execPath(),
+    DOCS_PROGRAMS: bundle,
   };
   // The same launchers as the task writes; tests/ship/install_test.ts runs the
   // task.
   await Deno.mkdir(bin, { recursive: true });
-  const bundle = await (programs ??= bundleOnce());
   for (const executable of EXECUTABLES) {
     const text = shellLauncher(executable, {
       deno: Deno.execPath(),

@@ -5,7 +5,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { compileExecutable, type CompileOptions } from "../../tools/compile.ts";
-import { bundlePrograms, EXECUTABLES } from "../../tools/programs.ts";
+import { EXECUTABLES } from "../../tools/programs.ts";
 import { HAS_REDIS, startRedis } from "../kit/redis_server.ts";
 import { askJson } from "../kit/server_process.ts";
 import {
@@ -28,6 +28,7 @@ import {
   startServer,
   tempFolder,
 } from "../kit/process.ts";
+import { programs } from "../kit/programs.ts";
 import {
   LARGE_EVENTS,
   MIN_WORKER_SHARE,
@@ -59,14 +60,13 @@ Deno.test({
     const sig = (...args: string[]) => runWell(`${dist}/sig`, args, alone);
     const options: CompileOptions = {
       folder: dist,
-      bundle: `${dist}/bundle`,
+      bundle: await programs(),
       deno: old.deno,
       flags: OLD_FLAGS,
       env: oldRuntimeEnv(await fetchOldRuntime(dist)),
     };
 
     await t.step("deno compile creates three executables", async () => {
-      await bundlePrograms(options.bundle);
       for (const executable of EXECUTABLES) {
         await compileExecutable(executable, options);
       }

@@ -1,20 +1,28 @@
 /** Runs `deno task install` with an empty home, as a new user does. */
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { install } from "../../tools/install.ts";
 import {
   LAZY_IMPORTS,
   shellLauncher,
   windowsLauncher,
 } from "../../tools/launcher.ts";
-import { bundlePrograms, EXECUTABLES, V8_FLAGS } from "../../tools/programs.ts";
+import { EXECUTABLES, V8_FLAGS } from "../../tools/programs.ts";
 import {
   denoDir,
   hasProgram,
   type Ran,
   ROOT,
   run as runProcess,
+  runWell,
   tempFolder,
 } from "../kit/process.ts";
+import { programs } from "../kit/programs.ts";
 
 const run = (
   command: string,
@@ -23,43 +31,55 @@ const run = (
   cwd: URL | string = ROOT,
 ) => runProcess(command, args, { cwd, env: { NO_COLOR: "1", ...env } });
 
-/** Runs `work` with an empty home and the module cache of this run. */
-async function withHome(
-  work: (
-    home: string,
-    install: (
-      folder?: string,
-      env?: Record<string, string>,
-    ) => Promise<Ran>,
-  ) => Promise<void>,
-): Promise<void> {
+/** Runs `work` with an empty home. */
+async function withHome(work: (home: string) => Promise<void>): Promise<void> {
   // The real path, since shells resolve links.
   const home = await Deno.realPath(
     await Deno.makeTempDir({ prefix: "sig it's new " }),
   );
-  const dir = await denoDir();
   try {
-    await work(
-      home,
-      (folder, env = {}) =>
-        run(Deno.execPath(), ["task", "install", ...folder ? [folder] : []], {
-          ...{ HOME: home, DENO_DIR: dir, SHELL: "/bin/bash", ...env },
-        }),
-    );
+    await work(home);
   } finally {
     await Deno.remove(home, { recursive: true });
   }
 }
 
+/** Runs the task with an empty home and the module cache of this run. */
+async function runTask(home: string, ...args: string[]): Promise<Ran> {
+  const env = { HOME: home, DENO_DIR: await denoDir(), SHELL: "/bin/bash" };
+  return await run(Deno.execPath(), ["task", "install", ...args], env);
+}
+
+/** Installs a bundle that is made already. */
+async function installShared(
+  home: string,
+  { folder, ...given }: { folder?: string; PATH?: string; SHELL?: string } = {},
+): Promise<string> {
+  const bundle = await programs();
+  const all = new Map(
+    Object.entries({
+      HOME: home,
+      PATH: PATH_NOW,
+      SHELL: "/bin/bash",
+      ...given,
+    }),
+  );
+  return await install(folder === undefined ? [] : [folder], {
+    env: (name) => all.get(name),
+    bundle: () => bundle,
+  });
+}
+
+const PATH_NOW = Deno.env.get("PATH") ?? "";
 const ignore = Deno.build.os === "windows";
 
 Deno.test({
   name:
-    "installs sig, sig-api and sig-web to an empty home, and prints the line for PATH",
+    "installs sig, sig-api and sig-web to an empty home, prints the line for PATH, and replaces lost and damaged files when it runs again",
   ignore,
   fn: () =>
-    withHome(async (home, install) => {
-      const { code, stdout, stderr } = await install();
+    withHome(async (home) => {
+      const { code, stdout, stderr } = await runTask(home);
       assertEquals(code, 0, stderr);
       const folder = `${home}/.local/bin`;
       assertStringIncludes(
@@ -76,15 +96,40 @@ Deno.test({
           `${name} 0.1.0\n`,
         ]);
       }
-      const PATH = `${folder}:${Deno.env.get("PATH")}`;
-      assertStringIncludes((await install(undefined, { PATH })).stdout, "Try:");
-      const other = await install(`${home}/other`, { PATH });
-      assertStringIncludes(
-        other.stdout,
-        `Another sig is found first, in ${folder}`,
-      );
-      const fish = await install(undefined, { SHELL: "/usr/bin/fish" });
-      assertStringIncludes(fish.stdout, "fish_add_path");
+
+      const launcher = await Deno.readTextFile(`${folder}/sig`);
+      const [, bundle] = /^bundle='(.*)'$/m.exec(launcher)!;
+      // Files that no other test loads.
+      const files = ["redis_client.js", "web/main.js"]
+        .map((name) => `${bundle}/${name}`);
+      const [lost, damaged] = files;
+      const texts = await Promise.all(files.map((f) => Deno.readTextFile(f)));
+      await Deno.remove(lost!);
+      await Deno.writeTextFile(damaged!, "throw 1;");
+      const again = await runTask(home);
+      assertEquals(again.code, 0, again.stderr);
+      for (const [i, file] of files.entries()) {
+        assertEquals(await Deno.readTextFile(file), texts[i]);
+      }
+    }),
+});
+
+Deno.test({
+  name: "says what PATH needs, depending on the shell and on what it has",
+  ignore,
+  fn: () =>
+    withHome(async (home) => {
+      const folder = `${home}/.local/bin`;
+      assertStringIncludes(await installShared(home), `export PATH="${folder}`);
+      const PATH = `${folder}:${PATH_NOW}`;
+      assertStringIncludes(await installShared(home, { PATH }), "Try:");
+      const other = await installShared(home, {
+        PATH,
+        folder: `${home}/other`,
+      });
+      assertStringIncludes(other, `Another sig is found first, in ${folder}`);
+      const fish = await installShared(home, { SHELL: "/usr/bin/fish" });
+      assertStringIncludes(fish, "fish_add_path");
     }),
 });
 
@@ -92,10 +137,9 @@ Deno.test({
   name: "bash, zsh and fish run sig from a folder with spaces and quotes",
   ignore,
   fn: () =>
-    withHome(async (home, install) => {
-      const { code, stderr } = await install(`${home}/my "tools"`);
-      assertEquals(code, 0, stderr);
-      const PATH = `${home}/my "tools":${Deno.env.get("PATH")}`;
+    withHome(async (home) => {
+      await installShared(home, { folder: `${home}/my "tools"` });
+      const PATH = `${home}/my "tools":${PATH_NOW}`;
       for (const shell of ["bash", "zsh", "fish"].filter(hasProgram)) {
         const found = await run(shell, ["-c", "sig --version"], { PATH });
         assertEquals([found.code, found.stdout], [0, "sig 0.1.0\n"], shell);
@@ -113,8 +157,8 @@ Deno.test({
     "exits with 2, which is not a deny, if too few files may be open for Deno to start",
   ignore,
   fn: () =>
-    withHome(async (home, install) => {
-      await install(home);
+    withHome(async (home) => {
+      await installShared(home, { folder: home });
       const check =
         `"$0/sig" check --sig "$0" --subject did:web:a.example --require role=x`;
       for (const limit of [12, 16, 22, 63, 64]) {
@@ -132,11 +176,11 @@ Deno.test({
   name: "never overwrites a file or link that is not a launcher",
   ignore,
   fn: () =>
-    withHome(async (home, install) => {
+    withHome(async (home) => {
       const folder = `${home}/bin`;
       await Deno.mkdir(folder);
       await Deno.writeTextFile(`${folder}/sig-web`, "#!/bin/sh\necho mine\n");
-      const refused = await install(folder);
+      const refused = await runTask(home, folder);
       assertEquals(refused.code, 1);
       assertStringIncludes(refused.stderr, `${folder}/sig-web exists`);
       assertStringIncludes(refused.stderr, "Nothing was written");
@@ -144,12 +188,17 @@ Deno.test({
       assertEquals(names, ["sig-web"]);
 
       await Deno.remove(`${folder}/sig-web`);
-      assertEquals((await install(folder)).code, 0);
+      await installShared(home, { folder });
       await Deno.rename(`${folder}/sig`, `${home}/elsewhere`);
       await Deno.symlink(`${home}/elsewhere`, `${folder}/sig`);
-      assertEquals((await install(folder)).code, 1);
+      await assertRejects(
+        () => installShared(home, { folder }),
+        Error,
+        `${folder}/sig exists`,
+      );
       await Deno.remove(`${folder}/sig`);
-      assertEquals((await install(folder)).code, 0, "its own are replaced");
+      // Its own are replaced.
+      await installShared(home, { folder });
     }),
 });
 
@@ -160,7 +209,7 @@ Deno.test({
   async fn() {
     const [sig] = EXECUTABLES;
     await using bundle = await tempFolder();
-    await bundlePrograms(bundle.path);
+    await runWell("cp", ["-r", `${await programs()}/.`, bundle.path]);
     const names = [...Deno.readDirSync(bundle.path)].length;
     for (
       const options of [
@@ -198,37 +247,13 @@ Deno.test({
 });
 
 Deno.test({
-  name: "installing again replaces lost and damaged files of the bundle",
-  ignore,
-  fn: () =>
-    withHome(async (home, install) => {
-      await install(home);
-      const launcher = await Deno.readTextFile(`${home}/sig`);
-      const [, bundle] = /^bundle='(.*)'$/m.exec(launcher)!;
-      // Files that no other test loads.
-      const files = ["redis_client.js", "web/main.js"]
-        .map((name) => `${bundle}/${name}`);
-      const [lost, damaged] = files;
-      const texts = await Promise.all(files.map((f) => Deno.readTextFile(f)));
-      await Deno.remove(lost!);
-      await Deno.writeTextFile(damaged!, "throw 1;");
-      const { code, stderr } = await install(home);
-      assertEquals(code, 0, stderr);
-      for (const [i, file] of files.entries()) {
-        assertEquals(await Deno.readTextFile(file), texts[i]);
-      }
-    }),
-});
-
-Deno.test({
   name: "a launcher lets watch start only the program of --exec",
   ignore,
   fn: () =>
     withHome(async (home) => {
       const launcher = `${home}/sig`;
       const [sig] = EXECUTABLES;
-      const bundle = `${home}/programs`;
-      await bundlePrograms(bundle);
+      const bundle = await programs();
       const options = { deno: Deno.execPath(), bundle, names: 0 };
       const text = shellLauncher(sig!, options);
       await Deno.writeTextFile(launcher, text, { mode: 0o755 });

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { compileExecutable } from "../../tools/compile.ts";
-import { bundlePrograms } from "../../tools/programs.ts";
 import { makeRelease, TARGETS } from "../../tools/release.ts";
 import { ROOT, sha256, VERSION } from "../../tools/workspace.ts";
 import { freePort, run, runWell, tempFolder } from "../kit/process.ts";
+import { programs } from "../kit/programs.ts";
 import { startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { runTool, SMALL_TEST } from "./testdata/publish_packages.ts";
 
@@ -61,11 +61,9 @@ Deno.test("a release has an archive for each target", async () => {
 
 Deno.test("a target that fails is reported with the reason", async () => {
   await using folder = await tempFolder();
-  await using bundle = await tempFolder();
-  await bundlePrograms(bundle.path);
   const { archives, failures } = await makeRelease({
     folder: folder.path,
-    bundle: bundle.path,
+    bundle: await programs(),
     targets: [LINUX],
     compile: (executable, options) =>
       compileExecutable(executable, {
