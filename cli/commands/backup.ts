@@ -79,7 +79,7 @@ export const backup = typedCommand({
     const { issuer: did, kids, last_sequence } = await verifyBackup(made);
     await io.createPrivateFile(
       out,
-      await packBackup(made, io.now(), passphrase),
+      await packBackup(io, made, passphrase),
     );
     const agents = agentKeys(made);
     const shown = {

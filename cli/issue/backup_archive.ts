@@ -7,6 +7,7 @@
 
 import { DEFAULT_LIMITS, SigError } from "@sig/core";
 import type { IssuerBackup, StoredKey } from "@sig/issuer";
+import type { Io } from "../terminal/io.ts";
 import { parseObject } from "../terminal/read_input.ts";
 import { decryptWith, encryptWith, isEncrypted } from "./passphrase.ts";
 
@@ -18,13 +19,14 @@ export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
 const SUMS = "SIG-BACKUP-1.sha256";
 const KEY_NAME = /^keys\/([^/]+)\.(jwk|agent)$/;
 
-/** Returns the bytes of a backup. */
+/** Returns the bytes of a backup, encrypted if there is a passphrase. */
 export async function packBackup(
+  io: Io,
   { files, keys }: IssuerBackup,
-  mtime: Date,
   passphrase: string | undefined,
 ): Promise<Uint8Array> {
   const { packTar } = await import("modern-tar");
+  const mtime = io.now();
   const entries = new Map<string, Uint8Array>();
   for (const [path, bytes] of files) entries.set(path.slice(1), bytes);
   for (const [kid, key] of keys) {
@@ -44,7 +46,7 @@ export async function packBackup(
     },
     body,
   })));
-  return await encryptWith(passphrase, archive);
+  return await encryptWith(io, passphrase, archive);
 }
 
 /** Returns one line per file, in the format of `sha256sum`. */

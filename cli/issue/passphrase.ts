@@ -2,6 +2,7 @@
 
 import { decodeSecretLine, usageError } from "@sig/api/program";
 import type { Output } from "../output/write.ts";
+import type { Io } from "../terminal/io.ts";
 import { readInput } from "../terminal/read_input.ts";
 import { warnIfOpen } from "./private_key.ts";
 
@@ -19,6 +20,7 @@ export function isEncrypted(bytes: Uint8Array): boolean {
  * without a passphrase.
  */
 export async function encryptWith(
+  { passphraseCost = 18 }: Pick<Io, "passphraseCost">,
   passphrase: string | undefined,
   bytes: Uint8Array,
 ): Promise<Uint8Array> {
@@ -26,6 +28,7 @@ export async function encryptWith(
   const { Encrypter } = await import("age-encryption");
   const encrypter = new Encrypter();
   encrypter.setPassphrase(passphrase);
+  encrypter.setScryptWorkFactor(passphraseCost);
   return await encrypter.encrypt(bytes);
 }
 

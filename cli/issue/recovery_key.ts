@@ -55,7 +55,7 @@ export async function createRecoveryKey(
   const { x, d, crv, kty } = await generateSigningKey();
   const text = `${JSON.stringify({ kty, crv, x, d }, null, 2)}\n`;
   const bytes = new TextEncoder().encode(text);
-  await io.createPrivateFile(path, await encryptWith(passphrase, bytes));
+  await io.createPrivateFile(path, await encryptWith(io, passphrase, bytes));
   return x;
 }
 

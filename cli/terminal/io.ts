@@ -30,6 +30,11 @@ export interface Io extends ProcessIo {
   ): Promise<Pick<Deno.Conn, "read" | "write" | "close"> | undefined>;
   /** Returns a signal that aborts after `ms` milliseconds. */
   deadline(ms: number): AbortSignal;
+  /**
+   * The cost of a guess at a passphrase with which a file is encrypted: the
+   * exponent of scrypt's N (default: 18, as `age` does).
+   */
+  readonly passphraseCost?: number | undefined;
   /** Whether a path exists. */
   exists(path: string): boolean;
   /** Asks for confirmation on the terminal; false without a terminal. */

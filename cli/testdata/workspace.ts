@@ -142,6 +142,7 @@ export class Workspace {
       stderr: (text) => void (stderr += text),
       isTerminal: (stream) => given.terminals?.includes(stream) ?? false,
       env: (name) => env[name],
+      passphraseCost: 4,
       now: () => new Date(Date.UTC(2026, 0, 1) + 1000 * this.#seconds++),
       readStdin: () =>
         Promise.resolve(new TextEncoder().encode(given.stdin ?? "")),

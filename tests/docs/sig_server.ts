@@ -66,6 +66,7 @@ async function answer(connection: Deno.Conn): Promise<void> {
   const frames: string[] = [];
   const io = {
     ...createDenoIo(),
+    passphraseCost: 4,
     stdout: (text: string) => void frames.push("1", text),
     stderr: (text: string) => void frames.push("2", text),
     isTerminal: () => false,
