@@ -28,12 +28,8 @@ import {
   runImmediately,
 } from "./follow/bounds.ts";
 import { type KnownIssuer, KnownIssuers } from "./follow/known_issuers.ts";
-import {
-  isDueToLoad,
-  observeIssuer,
-  observeKnown,
-  refreshIssuer,
-} from "./follow/observe.ts";
+import { isDueToLoad, observeIssuer, observeKnown } from "./follow/observe.ts";
+import { refreshIssuer } from "./follow/refresh_issuer.ts";
 import type { Observation } from "./follow/reading.ts";
 import type { WaitingLimits } from "./follow/shared_refresh.ts";
 import { watchIssuer } from "./follow/watch.ts";
@@ -137,7 +133,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const { refreshes, location, did } = issuers.find(issuer);
       return await waitFor(did, async () => {
         try {
-          return validReport((await refreshes.next()).verified);
+          return validReport((await refreshes.run()).verified);
         } catch (error) {
           if (!isFault(error)) throw error;
           const { onEvent: _, onProgress: __, ...policy } = options;
@@ -216,7 +212,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       isDueToLoad(issuer, options);
     if (!isDue) return;
     // A failure is reported by the first question that can't be answered.
-    backOff.ask(() => refreshes.next(), { isUrgent: false }).catch(() => {});
+    backOff.ask(() => refreshes.run(), { isUrgent: false }).catch(() => {});
   }
 
   async function ask(

@@ -111,6 +111,24 @@ Deno.test("oneAnswer: questions about two subjects at the same time are both ans
   assertEquals(answers.map(({ decision }) => decision), ["allow", "allow"]);
 });
 
+Deno.test("oneAnswer: what was read for one subject answers no other, and a signal ends the wait", async () => {
+  await using issuer = await watchIssuer(1, key1, { oneAnswer: true });
+  const { check, lines, line, publish } = issuer;
+  const subject = "did:web:bob.example";
+  publish([...lines, await line(2, key1, { subject })]);
+  assertEquals((await check({ subject })).decision, "allow");
+  assertEquals((await check()).decision, "allow");
+  const { asked, go } = issuer.holdFeed();
+  const stop = new AbortController();
+  const ended = check({ signal: stop.signal, maxAgeMs: 0 }).catch((error) =>
+    error
+  );
+  await asked;
+  stop.abort("enough");
+  assertEquals(await ended, "enough");
+  go();
+});
+
 Deno.test("a report lists the faults, and throws if a document can't be read", async () => {
   await using issuer = await watchIssuer(2, key1);
   const { did, lines, server: { documents } } = issuer;

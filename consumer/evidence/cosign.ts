@@ -14,7 +14,7 @@ import type { ProvenLocation } from "../read/source.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import type { RecordStore } from "../store/record_store.ts";
-import { refreshIssuer } from "../follow/observe.ts";
+import { refreshIssuer } from "../follow/refresh_issuer.ts";
 import { FollowedIssuer } from "../follow/reading.ts";
 
 /** Options of {@linkcode cosignCheckpoint}. */

@@ -5,14 +5,18 @@ import { quote } from "@sig/core/internal";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { PinKeeper } from "../memory/keeper.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
-import type { DocumentReader, IssuerLocation } from "../read/reader.ts";
+import type { IssuerLocation } from "../read/reader.ts";
 import { IssuerName, locateIssuer } from "../read/source.ts";
 import { Semaphore } from "../verify/semaphore.ts";
 import type { RecordStore } from "../store/record_store.ts";
-import { BackOff } from "./back_off.ts";
+import { BackOff, endingAt } from "./back_off.ts";
 import { ProvenParts } from "./proven_parts.ts";
 import { FollowedIssuer, type Observation } from "./reading.ts";
-import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
+import {
+  SharedRefresh,
+  type SharedRefreshOptions,
+  waitAtMost,
+} from "./shared_refresh.ts";
 
 /** Maximum number of unlisted issuers that are kept. */
 const MAX_UNLISTED = 256;
@@ -56,11 +60,6 @@ export class KnownIssuer extends FollowedIssuer {
   readonly backOff: BackOff;
   readonly parts: ProvenParts = new ProvenParts();
   readonly maxWaitMs: number;
-  /**
-   * Has already read documents, for the next read: of the question that read
-   * them, or of another that comes first.
-   */
-  readBefore: DocumentReader | undefined;
   /** Reads the metadata, to learn whether there are proofs. */
   readonly #metadata: SharedRefresh<void>;
   readonly #refreshing: RefreshingOptions;
@@ -79,11 +78,11 @@ export class KnownIssuer extends FollowedIssuer {
     this.#metadata = new SharedRefresh(async () => {
       const read = new IssuerDocuments(location.reader, NO_DOCUMENTS);
       this.#hasProofs = await read.findProofs(location);
-      this.readBefore = read.again();
+      this.before = { reader: read.again() };
     }, waiting);
     this.refreshes = new SharedRefresh(async (now) => {
       // A silent issuer gets no second concurrent request.
-      if (this.#metadata.isBusy) await this.#metadata.current();
+      if (this.#metadata.isBusy) await this.#metadata.run(true);
       return await refresh(this, now);
     }, waiting);
   }
@@ -109,11 +108,11 @@ export class KnownIssuer extends FollowedIssuer {
     signal: AbortSignal | undefined,
   ): Promise<Observation> {
     const { refresh, waiting } = this.#refreshing;
-    const own = new SharedRefresh(
-      (now) => refresh(this, now, subject),
-      waiting,
+    const { now, limits: { maxWaitMs } } = waiting;
+    return await waitAtMost(
+      maxWaitMs,
+      () => endingAt(signal, refresh(this, now(), subject)),
     );
-    return await own.next(signal);
   }
 
   /** Returns its location if it has proofs; otherwise the feed must be read. */
@@ -121,15 +120,9 @@ export class KnownIssuer extends FollowedIssuer {
     if (this.#hasProofs) return this.location;
     // The feed is already being read.
     if (this.refreshes.isBusy) return undefined;
-    await this.#metadata.next();
-    return this.#hasProofs ? this.takeLocation() : undefined;
-  }
-
-  /** Returns its location; documents that were already read are used once. */
-  override takeLocation(): IssuerLocation {
-    const { location, readBefore: reader = location.reader } = this;
-    this.readBefore = undefined;
-    return { ...location, reader };
+    await this.#metadata.run();
+    if (!this.#hasProofs) return undefined;
+    return { ...this.location, reader: this.takeBefore().reader };
   }
 }
 

@@ -27,7 +27,7 @@ import { type IssuerName, locateIssuer } from "../read/source.ts";
 import { listRecords, type RecordStore } from "../store/record_store.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
-import { refreshIssuer } from "./observe.ts";
+import { refreshIssuer } from "./refresh_issuer.ts";
 import { FollowedIssuer, timeOf, type ValidFeed } from "./reading.ts";
 import { readFeed } from "./refresh.ts";
 

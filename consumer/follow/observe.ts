@@ -1,30 +1,21 @@
 /**
- * Observes an issuer: decides whether a known state answers, reads the issuer
- * otherwise, and keeps what was found. Every pin is read, judged and written
- * here; the rules are in `memory/transitions.ts`.
+ * Observes an issuer: a known state answers, or the copy on disk, or a read by
+ * proof or of the feed; while the issuer can't be reached, a known state within
+ * the grace.
  *
  * @module
  */
 
 import { DEFAULT_LIMITS, isSigError, type Warning } from "@sig/core";
-import type { KeptPin, PinKeeper } from "../memory/keeper.ts";
 import type { Pin } from "../memory/pin.ts";
-import {
-  isCurrent,
-  isYoungEnough,
-  JUDGE_AGAIN,
-  mayAnswer,
-  next,
-  wayOf,
-} from "../memory/transitions.ts";
-import { requirePolicy } from "../proofs/proof_policy.ts";
+import { isCurrent, isYoungEnough, wayOf } from "../memory/transitions.ts";
 import {
   documentFromBytes,
   type DocumentReader,
   type OpenOptions,
 } from "../read/reader.ts";
+import { isUnreachable } from "./back_off.ts";
 import {
-  type Bounds,
   feedStale,
   type ProofQuestion,
   provableQuestion,
@@ -33,24 +24,22 @@ import {
   type StateScope,
   type WaitFor,
 } from "./bounds.ts";
-import { isUnreachable } from "./back_off.ts";
 import type { KnownIssuer } from "./known_issuers.ts";
 import {
-  type Copy,
-  type FollowedIssuer,
-  type Observation,
-  type Part,
-  type ReadOutcome,
-  type RefreshOptions,
-  timeOf,
-} from "./reading.ts";
+  answerOf,
+  currentSince,
+  type Demanded,
+  mayShare,
+  observationOf,
+  statesFor,
+  warned,
+} from "./known_state.ts";
+import { type Observation, type RefreshOptions, timeOf } from "./reading.ts";
+import { writePin } from "./refresh_issuer.ts";
 import { waitAtMost } from "./shared_refresh.ts";
 
-/** How a question is answered, in addition to its bounds. */
-export interface QuestionOptions extends Omit<RefreshOptions, "now"> {
-  /** When the question arrived. */
-  readonly at: Date;
-  readonly bounds: Bounds;
+/** How a question is answered. */
+export interface QuestionOptions extends Omit<RefreshOptions, "now">, Demanded {
   readonly proofs?: "until_loaded" | "always" | "never" | undefined;
   readonly waitFor?: WaitFor | undefined;
   readonly refresh?: boolean | undefined;
@@ -70,9 +59,10 @@ export function observeKnown(
   part: StateScope,
   asked: QuestionOptions,
 ): Observation | undefined {
-  const kept = issuer.keeper.known;
-  if (kept === undefined) return undefined;
-  return answerOf(issuer, kept.pin, provableQuestion(part, asked), asked);
+  const { keeper, keeper: { known } } = issuer;
+  if (known === undefined) return undefined;
+  const states = statesFor(issuer, provableQuestion(part, asked));
+  return answerOf(states, keeper, known.pin, asked);
 }
 
 /**
@@ -87,37 +77,32 @@ export async function observeIssuer(
   part: StateScope,
   asked: QuestionOptions,
 ): Promise<Observation> {
-  const { bounds, at, waitFor = runImmediately } = asked;
+  const { keeper, did } = issuer;
+  const { bounds, at, signal, waitFor = runImmediately } = asked;
   const question = provableQuestion(part, asked);
-  const { pin } = await issuer.keeper.read(at);
-  const known = answerOf(issuer, pin, question, asked);
+  const { pin } = await keeper.read(at);
+  const states = statesFor(issuer, question);
+  const known = answerOf(states, keeper, pin, asked);
   if (known !== undefined) return known;
   const keepOnly = asked.oneAnswer ? onlySubjectOf(part) : undefined;
   const mirrored = await observeMirrored(issuer, pin, asked, keepOnly);
   if (mirrored !== undefined) return mirrored;
-  const current = currentState(issuer, pin, question);
   if (asked.refresh === false) {
-    const { maxAgeMs } = bounds;
-    throw feedStale(issuer.did, current?.observedAt, maxAgeMs);
+    throw feedStale(did, currentSince(states, pin), bounds.maxAgeMs);
   }
   const read = async (signal?: AbortSignal) => {
     const proven = question && await proveAnswer(issuer, question, asked);
     const observation = proven?.observation ?? await waitFor(
-      issuer.did,
+      did,
       () =>
         keepOnly === undefined
-          ? sharedRefresh(issuer, pin, asked, signal)
+          ? issuer.refreshes.run(mayShare(issuer, pin, asked), signal)
           : issuer.refreshFor(keepOnly, signal),
-    ).catch(async (error) => {
-      // A connection that breaks must not hide the fault of a proof.
-      if (isUnreachable(error)) await proven?.writeFault?.();
-      throw error;
-    });
+    );
     const { warning } = proven ?? {};
     return warning === undefined ? observation : warned(observation, warning);
   };
   const isUrgent = bounds.maxAgeMs === 0;
-  const { signal } = asked;
   const observation = await issuer.backOff.ask(read, { isUrgent, signal })
     .catch((error) => answerWhileUnreachable(error, issuer, question, asked));
   requireReached(observation, bounds.minSequence);
@@ -138,18 +123,20 @@ async function answerWhileUnreachable(
 ): Promise<Observation> {
   if (!isSigError(error) || error.category !== "unavailable") throw error;
   if (error.code === "store_unavailable") throw error;
-  const { at, bounds: { maxAgeMs, graceMs, ...bounds } } = asked;
-  const { pin } = await issuer.keeper.read(at);
-  const within = { ...bounds, maxAgeMs: maxAgeMs + graceMs, graceMs };
+  const { keeper, did } = issuer;
+  const { at, bounds } = asked;
+  const { maxAgeMs, graceMs } = bounds;
+  const { pin } = await keeper.read(at);
+  const states = statesFor(issuer, question);
+  const within = { ...bounds, maxAgeMs: maxAgeMs + graceMs };
   const state = isUnreachable(error)
-    ? answerOf(issuer, pin, question, { ...asked, bounds: within })
+    ? answerOf(states, keeper, pin, { ...asked, bounds: within })
     : undefined;
   if (state !== undefined) return { ...state, isStale: true };
-  const known = currentState(issuer, pin, question)?.observedAt ??
-    mirroredAt(pin, asked);
+  const known = currentSince(states, pin) ?? mirroredAt(pin, asked);
   const isStale = known !== undefined && maxAgeMs > 0 &&
     !isYoungEnough(known, at, maxAgeMs);
-  throw isStale ? feedStale(issuer.did, known, maxAgeMs, error) : error;
+  throw isStale ? feedStale(did, known, maxAgeMs, error) : error;
 }
 
 /**
@@ -159,96 +146,6 @@ async function answerWhileUnreachable(
 function onlySubjectOf({ subjects, at }: StateScope): string | undefined {
   const [subject, other] = new Set(subjects);
   return at === null && other === undefined ? subject : undefined;
-}
-
-/** Returns the state of this process that has everything that is remembered. */
-function currentState(
-  { copy, parts }: KnownIssuer,
-  pin: Pin,
-  question: ProofQuestion | undefined,
-): Copy | Part | undefined {
-  const part = question && parts.find(question);
-  return [copy, part].find((each) => each && isCurrent(pin, each));
-}
-
-function answerOf(
-  issuer: KnownIssuer,
-  pin: Pin,
-  question: ProofQuestion | undefined,
-  asked: QuestionOptions,
-): Observation | undefined {
-  const { copy, parts } = issuer;
-  const part = question && parts.find(question);
-  return stateOf([copy, part], issuer, pin, asked);
-}
-
-/** Returns the observation of the first state that may answer. */
-function stateOf(
-  states: readonly (Copy | Part | undefined)[],
-  { keeper }: KnownIssuer,
-  pin: Pin,
-  asked: QuestionOptions,
-): Observation | undefined {
-  const { at, bounds: { maxAgeMs, minSequence } } = asked;
-  const demand = { at, maxAgeMs, minSequence };
-  for (const state of states) {
-    if (state === undefined || !mayAnswer(pin, state, demand)) continue;
-    if (stillMeets(state, asked)) return observationOf(keeper, pin, state);
-  }
-  return undefined;
-}
-
-/** A policy must hold when the answer is given, not when the state was read. */
-function stillMeets(
-  { checkpoint }: Copy | Part,
-  { checkpointPolicy, at }: QuestionOptions,
-): boolean {
-  if (checkpointPolicy === undefined) return true;
-  try {
-    requirePolicy({ checkpoint }, checkpointPolicy, at);
-    return true;
-  } catch (error) {
-    if (!isSigError(error)) throw error;
-    return false;
-  }
-}
-
-/** Returns the observation of a state, as the pin and the keeper show it. */
-function observationOf(
-  { forgets }: PinKeeper,
-  pin: Pin,
-  { observation }: Copy | Part,
-): Observation {
-  const continuity = forgets ? "unpinned" : observation.continuity;
-  const code = pin.status === "unknown" ? null : pin.inconsistency;
-  if (code === null) return { ...observation, continuity };
-  // Precedes all other warnings: an answer lists few, and an issuer can cause
-  // any number.
-  return warned({ ...observation, continuity }, {
-    code: "history_was_inconsistent",
-    detail: "since it is remembered, the issuer served something that " +
-      `contradicts its history (${code})`,
-  });
-}
-
-function warned(observation: Observation, warning: Warning): Observation {
-  const { verified } = observation;
-  const warnings = [warning, ...verified.warnings];
-  return { ...observation, verified: { ...verified, warnings } };
-}
-
-async function sharedRefresh(
-  { refreshes, copy }: KnownIssuer,
-  pin: Pin,
-  { bounds: { maxAgeMs, minSequence }, at }: QuestionOptions,
-  signal: AbortSignal | undefined,
-): Promise<Observation> {
-  const { runningSince } = refreshes;
-  const events = copy !== undefined && isCurrent(pin, copy) ? copy.events : 0;
-  // A refresh that began before the question may have missed its event.
-  const mayShare = runningSince !== undefined && events >= minSequence &&
-    isYoungEnough(runningSince, at, maxAgeMs);
-  return await (mayShare ? refreshes.current(signal) : refreshes.next(signal));
 }
 
 /**
@@ -268,9 +165,7 @@ async function proveAnswer(
   asked: QuestionOptions,
 ): Promise<{
   readonly observation?: Observation;
-  readonly warning?: Warning;
-  /** Keeps the fault of the proof, if the pin has not changed since. */
-  readonly writeFault?: () => Promise<unknown>;
+  readonly warning?: Warning | undefined;
 }> {
   const { keeper, did } = issuer;
   const { at, waitFor = runImmediately } = asked;
@@ -288,14 +183,9 @@ async function proveAnswer(
     );
     if (found === undefined) return {};
     if (found.kind === "unproven") {
-      const { warning, again, fault: error } = found;
-      issuer.readBefore = again;
-      if (warning === undefined) return {};
-      return error === undefined ? { warning } : {
-        warning,
-        writeFault: () =>
-          writePin(issuer, before, { kind: "fault", error }, at),
-      };
+      const { warning, again: reader, fault } = found;
+      issuer.before = { reader, fault };
+      return { warning };
     }
     const after = await writePin(issuer, before, found, at);
     if (after === undefined) return undefined;
@@ -353,52 +243,6 @@ async function readInTime(
 }
 
 /**
- * Reads the feed of an issuer, and keeps what was found. Repeats the read if
- * the pin has changed meanwhile, in another process or in this one.
- *
- * @returns The new observation.
- * @throws {SigError} the error of the read, and `store_unavailable`.
- */
-export async function refreshIssuer(
-  issuer: FollowedIssuer,
-  options: RefreshOptions,
-): Promise<{ readonly observation: Observation; readonly copy: Copy }> {
-  const { keeper } = issuer;
-  const { now, requirePin, keepOnly } = options;
-  // Loaded with the first read, since not every program reads feeds.
-  const { readFeed } = await import("./refresh.ts");
-  return await keeper.repeat(async () => {
-    options.onAttempt?.();
-    const before = await keeper.read(now);
-    const { pin } = before;
-    if (requirePin && pin.status === "unknown") throw keeper.missing();
-    const { copy, repeatedAt } = issuer;
-    const start = { pin, copy, repeatedAt };
-    const location = issuer.takeLocation();
-    const read = await readFeed(location, start, options);
-    // Not `using`, which Node 22 lacks.
-    try {
-      issuer.repeatedAt = read.repeatedAt;
-      const { found } = read;
-      if (found.kind === "feed" && keepOnly === undefined) {
-        issuer.copy = found.copy;
-      }
-      const after = await writePin(issuer, before, found, now);
-      if (after === undefined) return undefined;
-      if (found.kind !== "feed") throw found.error;
-      const state = found.copy;
-      await read.mirror?.keep(state.documents);
-      return {
-        observation: observationOf(keeper, after.pin, state),
-        copy: state,
-      };
-    } finally {
-      read.mirror?.close();
-    }
-  });
-}
-
-/**
  * Returns an observation of what this user has read within the maximum age, in
  * any process: the copy on disk, if it is exactly what is remembered. Nothing is
  * fetched, and everything is verified.
@@ -426,7 +270,7 @@ async function observeMirrored(
   const observation = { ...found.copy.observation, observedAt, observedText };
   const copy = { ...found.copy, observedAt, observation };
   if (keepOnly === undefined) issuer.copy = copy;
-  return stateOf([copy], issuer, pin, asked);
+  return answerOf([copy], issuer.keeper, pin, asked);
 }
 
 /** Returns when the copy on disk was read, if there may be one. */
@@ -454,24 +298,4 @@ function unchanged({ kind }: DocumentReader): DocumentReader {
         unchanged: true,
       }),
   };
-}
-
-/**
- * Writes the pin after a read. Returns undefined if the read must be repeated:
- * the pin has changed, or was forgotten.
- */
-async function writePin(
-  { keeper }: FollowedIssuer,
-  before: KeptPin,
-  found: ReadOutcome,
-  now: Date,
-): Promise<KeptPin | undefined> {
-  if (found.kind === "contradiction" && keeper.forgets) {
-    keeper.forget();
-    return undefined;
-  }
-  const after = next(before.pin, found);
-  if (after === JUDGE_AGAIN) return undefined;
-  if (after === before.pin || after.status === "unknown") return before;
-  return await keeper.write(before, after, now);
 }

@@ -22,7 +22,7 @@ import { beginningOf, type Served } from "../memory/pin.ts";
 import type { Outcome, VerifiedState } from "../memory/transitions.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
-import type { IssuerLocation } from "../read/reader.ts";
+import type { DocumentReader, IssuerLocation } from "../read/reader.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { Semaphore } from "../verify/semaphore.ts";
 import type {
@@ -181,6 +181,14 @@ export function contradictionOf(
   };
 }
 
+/** What was read of an issuer before its feed is read. */
+interface ReadBefore {
+  /** Has already read documents; each is used once. */
+  readonly reader: DocumentReader;
+  /** The fault of a proof. */
+  readonly fault?: SigError | undefined;
+}
+
 /** An issuer that is followed: its pin and its copy. */
 export class FollowedIssuer {
   readonly location: IssuerLocation;
@@ -188,6 +196,8 @@ export class FollowedIssuer {
   copy: Copy | undefined;
   /** When a read was last repeated because of unknown keys. */
   repeatedAt: Date | undefined;
+  /** For the next read: of its question, or of another that comes first. */
+  before: ReadBefore | undefined;
 
   constructor(location: IssuerLocation, keeper: PinKeeper) {
     this.location = location;
@@ -199,9 +209,11 @@ export class FollowedIssuer {
     return this.location.expectedIssuer ?? "";
   }
 
-  /** Returns the location of the next read. */
-  takeLocation(): IssuerLocation {
-    return this.location;
+  /** Returns what was read before; it is used once. */
+  takeBefore(): ReadBefore {
+    const { before = this.location } = this;
+    this.before = undefined;
+    return before;
   }
 }
 

@@ -67,40 +67,26 @@ export class SharedRefresh<T> {
   }
 
   /**
-   * Returns the result of the running work, or of the next if none is running.
-   *
-   * @throws {SigError} as {@linkcode next}.
-   */
-  async current(signal?: AbortSignal): Promise<T> {
-    return await this.#wait(() => this.#running ?? this.#next(), signal);
-  }
-
-  /**
    * Returns the result of work that begins after this call, or throws the error
    * of the running work.
    *
+   * @param mayShare Whether the result of the running work suffices (default:
+   * false).
+   * @param signal Ends the wait with its reason.
    * @throws {SigError} `overloaded` if too many questions wait, `fetch_timeout`
-   * after `maxWaitMs`; the work continues for later questions, also if the
-   * signal ends this wait, with its reason.
+   * after `maxWaitMs`; the work continues for later questions.
    */
-  async next(signal?: AbortSignal): Promise<T> {
-    return await this.#wait(() => this.#next(), signal);
-  }
-
-  #next(): Run<T> {
-    const before = this.#running;
-    return this.#waiting ??= new Run((run) => this.#begin(run, before));
-  }
-
-  async #wait(join: () => Run<T>, signal?: AbortSignal): Promise<T> {
+  async run(mayShare = false, signal?: AbortSignal): Promise<T> {
     const { maxWaiting, maxWaitMs } = this.#options.limits;
     if (this.#waiters >= maxWaiting) throw tooManyWait(maxWaitMs);
     this.#waiters++;
     try {
-      return await waitAtMost(
-        maxWaitMs,
-        () => endingAt(signal, join().result),
-      );
+      return await waitAtMost(maxWaitMs, () => {
+        const before = this.#running;
+        const run = mayShare && before ||
+          (this.#waiting ??= new Run((run) => this.#begin(run, before)));
+        return endingAt(signal, run.result);
+      });
     } finally {
       this.#waiters--;
     }

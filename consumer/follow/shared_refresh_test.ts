@@ -25,7 +25,7 @@ class Steps {
 
 Deno.test("questions of one turn of the event loop share one run", async () => {
   const { queue, started } = new Steps();
-  const results = Array.from({ length: 100 }, () => queue.next());
+  const results = Array.from({ length: 100 }, () => queue.run());
   assertEquals(started.length, 0);
   assertEquals(queue.isBusy, true);
   await microtasks();
@@ -37,10 +37,10 @@ Deno.test("questions of one turn of the event loop share one run", async () => {
 
 Deno.test("questions that arrive during a run share the next run", async () => {
   const { queue, started } = new Steps();
-  const first = queue.next();
+  const first = queue.run();
   await microtasks();
   assertEquals(queue.runningSince, new Date(1));
-  const later = [queue.next(), queue.next()];
+  const later = [queue.run(), queue.run()];
   await microtasks();
   assertEquals(started.length, 1);
   started[0]!.end.resolve(1);
@@ -57,15 +57,15 @@ Deno.test("a failed run rejects all questions that arrived during it, but no lat
   const { queue, started } = new Steps();
   const outcome = (work: Promise<number>) =>
     work.catch((error) => (error as Error).message);
-  const first = outcome(queue.next());
+  const first = outcome(queue.run());
   await microtasks();
-  const meanwhile = [queue.next(), queue.next(), queue.current()].map(outcome);
+  const meanwhile = [queue.run(), queue.run(), queue.run(true)].map(outcome);
   await microtasks();
   started[0]!.end.reject(new Error("no"));
   assertEquals(await first, "no");
   assertEquals(await Promise.all(meanwhile), meanwhile.map(() => "no"));
   assertEquals([started.length, queue.isBusy], [1, false]);
-  const later = queue.next();
+  const later = queue.run();
   await microtasks();
   started[1]!.end.resolve(3);
   assertEquals(await later, 3);

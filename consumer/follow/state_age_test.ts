@@ -124,9 +124,11 @@ Deno.test("a question that needs current data does not share an earlier fetch", 
   await asked;
   const shared = check();
   const demanding = [
-    ...[check({ maxAgeMs: 0 }), check({ minSequence: 1 })],
+    ...[check({ maxAgeMs: 0 }), check({ minSequence: 3 })],
     ...[issuer.verify(), consumer.report(did)],
   ];
+  // The response that is held lacks this event.
+  issuer.publish([...issuer.lines, await issuer.line(3, key1)]);
   go();
   await Promise.all([early, shared]);
   assertEquals(fetches(issuer), 1);

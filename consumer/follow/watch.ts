@@ -13,7 +13,7 @@ import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { SignatureWorkers } from "../verify/signature_workers.ts";
 import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
 import type { RecordStore } from "../store/record_store.ts";
-import { refreshIssuer } from "./observe.ts";
+import { refreshIssuer } from "./refresh_issuer.ts";
 import { FollowedIssuer } from "./reading.ts";
 import {
   type CursorHistory,
