@@ -15,7 +15,7 @@ import { ENTRIES, ROOT, runProgram } from "./workspace.ts";
  */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  jose: ["core", "npm:jose", "jsr:@std/encoding"],
+  jose: ["core", "jsr:@std/encoding"],
   // @std/assert only in the contract tests of drivers.
   issuer: [
     ...["core", "jose"],

@@ -82,7 +82,7 @@ async function buildLibrary(name: string, parent: string): Promise<Packed> {
   await removeCode(folder);
   const entries = Object.values(given.exports)
     .map((each) => from + each.import.slice(2).replace(/\.js$/, ".ts"));
-  const external = ["@sig/*", "jose/*", OPTIONAL]
+  const external = ["@sig/*", OPTIONAL]
     .flatMap((each) => ["--external", each]);
   await runProgram(DENO, [
     ...["bundle", "--quiet", "--platform", "deno", "--code-splitting"],

@@ -13,14 +13,6 @@ import type { SigningKey } from "../keys/signing_key.ts";
 
 const encoder = new TextEncoder();
 
-/** Returns the signed bytes `<protected>.<payload>`, which are ASCII. */
-function encodeSigningInput(
-  header: string,
-  payload: string,
-): Uint8Array<ArrayBuffer> {
-  return encoder.encode(`${header}.${payload}`);
-}
-
 /** Signs a header and a payload. */
 export async function signJws(
   header: Readonly<Record<string, string>>,
@@ -31,7 +23,7 @@ export async function signJws(
     protected: encodeBase64Url(encoder.encode(JSON.stringify(header))),
     payload: encodeBase64Url(encoder.encode(payload)),
   };
-  const input = encodeSigningInput(parts.protected, parts.payload);
+  const input = encoder.encode(`${parts.protected}.${parts.payload}`);
   return { ...parts, signature: encodeBase64Url(await key.sign(input)) };
 }
 
@@ -75,7 +67,7 @@ export function readCompactJws(
     header: readObject(first, "the header", fault),
     claims: readObject(second, "the claims", fault),
     signature: decodePart(third, "the signature", fault),
-    signingInput: encodeSigningInput(first, second),
+    signingInput: encoder.encode(`${first}.${second}`),
   };
 }
 

@@ -167,14 +167,11 @@ export async function generateSigningKey(
       "Cannot generate key: kid must be 1 to 256 characters, none of them a control character",
     );
   }
-  const { generateKeyPair } = await import("jose/key/generate/keypair");
-  const { exportJWK } = await import("jose/key/export");
-  const { privateKey } = await generateKeyPair("EdDSA", {
-    crv: "Ed25519",
-    extractable: true,
-  });
+  const { subtle } = crypto;
+  const pair = await subtle.generateKey("Ed25519", true, ["sign", "verify"]);
   // Platforms add further members (`alg`, `ext`, `key_ops`).
-  const { x = "", d = "" } = await exportJWK(privateKey);
+  const { privateKey } = pair as CryptoKeyPair;
+  const { x = "", d = "" } = await subtle.exportKey("jwk", privateKey);
   const bare = { kty: "OKP", crv: "Ed25519", x } as const;
   const publicJwk = toPublicJwk({
     ...bare,

@@ -1,6 +1,5 @@
 /** Public keys and strict verification (docs/protocol.md §2.5). @module */
 
-import type { KeyObject } from "node:crypto";
 import { type Jwk, SigError } from "@sig/core";
 import { isKid, isObject, member } from "@sig/core/internal";
 import { isStrictSignature } from "../bytes/ed25519_bytes.ts";
@@ -11,6 +10,7 @@ import {
   readPublicKey,
 } from "./public_key.ts";
 import type * as nodeCrypto from "node:crypto";
+import type { KeyObject } from "node:crypto";
 
 /** An Ed25519 public key that verifies signatures. */
 export interface VerificationKey {
@@ -95,50 +95,20 @@ export async function importKey(
 /**
  * Imports a public key that has been checked already.
  *
- * @throws {SigError} `invalid_key` where the platform refuses them.
+ * @throws {SigError} `invalid_key` where the platform refuses it.
  */
 export async function importPublicKey(
   publicKey: PublicKey,
   kid: string | undefined,
   choice: BackendChoice,
 ): Promise<VerificationKey> {
-  const node = choice.node;
-  const imported = node === undefined
-    ? { web: await importWeb(publicKey, kid) }
-    : { node: importNode(node, publicKey, kid) };
-  return new Ed25519VerificationKey(publicKey, kid, choice, imported);
-}
-
-async function importWeb(
-  { bytes }: PublicKey,
-  kid: string | undefined,
-): Promise<CryptoKey> {
-  try {
-    return await crypto.subtle.importKey("raw", bytes, "Ed25519", false, [
-      "verify",
-    ]);
-  } catch {
-    throw invalidKey("this platform's WebCrypto refuses it", kid);
-  }
-}
-
-function importNode(
-  node: NodeCrypto,
-  { x }: PublicKey,
-  kid: string | undefined,
-): KeyObject {
-  try {
-    const key = { kty: "OKP", crv: "Ed25519", x } as const;
-    return node.createPublicKey({ key, format: "jwk" });
-  } catch {
-    throw invalidKey("this platform's node:crypto refuses it", kid);
-  }
-}
-
-/** The platform's key at creation. */
-interface Imported {
-  readonly web?: CryptoKey;
-  readonly node?: KeyObject;
+  const { bytes } = publicKey;
+  const web = await crypto.subtle
+    .importKey("raw", bytes, "Ed25519", false, ["verify"])
+    .catch(() => {
+      throw invalidKey("this platform's WebCrypto refuses it", kid);
+    });
+  return new Ed25519VerificationKey(publicKey, kid, choice, web);
 }
 
 class Ed25519VerificationKey implements VerificationKey {
@@ -146,15 +116,15 @@ class Ed25519VerificationKey implements VerificationKey {
   readonly jwk: Jwk;
   readonly #publicKey: PublicKey;
   readonly #choice: BackendChoice;
-  readonly #web: CryptoKey | undefined;
-  /** The key in `node:crypto`; null after `node:crypto` rejected it. */
+  readonly #web: CryptoKey;
+  /** The key in `node:crypto`; null if it was refused there. */
   #node: KeyObject | undefined | null;
 
   constructor(
     publicKey: PublicKey,
     kid: string | undefined,
     choice: BackendChoice,
-    imported: Imported,
+    web: CryptoKey,
   ) {
     const named = kid === undefined ? {} : { kid };
     if (kid !== undefined) this.kid = kid;
@@ -163,8 +133,7 @@ class Ed25519VerificationKey implements VerificationKey {
     );
     this.#publicKey = publicKey;
     this.#choice = choice;
-    this.#web = "web" in imported ? imported.web : undefined;
-    this.#node = "node" in imported ? imported.node : undefined;
+    this.#web = web;
   }
 
   get publicKey(): Uint8Array<ArrayBuffer> {
@@ -177,10 +146,8 @@ class Ed25519VerificationKey implements VerificationKey {
   ): boolean | Promise<boolean> {
     if (!isStrictSignature(signature)) return false;
     const node = this.#choice.next();
-    const key = node === undefined ? undefined : this.#nodeKey(node);
-    if (node === undefined || key === undefined) {
-      return this.#verifyWeb(signature, message);
-    }
+    const key = node && this.#nodeKey(node);
+    if (!node || !key) return this.#verifyWeb(signature, message);
     try {
       return node.verify(null, message, key, signature) === true;
     } catch {
@@ -188,22 +155,20 @@ class Ed25519VerificationKey implements VerificationKey {
     }
   }
 
-  #nodeKey(node: NodeCrypto): KeyObject | undefined {
-    if (this.#node === undefined) {
-      try {
-        this.#node = importNode(node, this.#publicKey, this.kid);
-      } catch {
-        this.#node = null;
-      }
+  #nodeKey(node: NodeCrypto): KeyObject | null {
+    if (this.#node !== undefined) return this.#node;
+    try {
+      const key = { kty: "OKP", crv: "Ed25519", x: this.jwk.x } as const;
+      return this.#node = node.createPublicKey({ key, format: "jwk" });
+    } catch {
+      return this.#node = null;
     }
-    return this.#node ?? undefined;
   }
 
   async #verifyWeb(
     signature: Uint8Array,
     message: Uint8Array,
   ): Promise<boolean> {
-    if (this.#web === undefined) return false;
     // Copies, because the caller may change its arrays during the verification.
     const copies = [signature.slice(), message.slice()] as const;
     try {
@@ -214,16 +179,7 @@ class Ed25519VerificationKey implements VerificationKey {
   }
 }
 
-/** The module `node:crypto`. */
-export type NodeCrypto = typeof nodeCrypto;
-
-/**
- * Loads `node:crypto`; returns undefined in browsers and most workers. A static
- * import would fail there, and add 30 to 60 ms to each start.
- */
-export function loadNodeCrypto(): NodeCrypto | undefined {
-  return loadBuiltin("node:crypto") as NodeCrypto | undefined;
-}
+type NodeCrypto = typeof nodeCrypto;
 
 /**
  * The verifier of signatures. `web`: WebCrypto, asynchronous, available
@@ -249,17 +205,12 @@ export class BackendChoice {
   constructor(wanted: VerificationBackend = "auto") {
     this.#webLeft = wanted === "auto" ? WEB_VERIFICATIONS : Infinity;
     if (wanted !== "node") return;
-    this.#node = loadNodeCrypto();
+    this.#node = loadBuiltin("node:crypto") as NodeCrypto | undefined;
     if (this.#node === undefined) {
       throw new TypeError(
         'Cannot use backend "node": this platform has no node:crypto',
       );
     }
-  }
-
-  /** The current backend, without counting; undefined means WebCrypto. */
-  get node(): NodeCrypto | undefined {
-    return this.#node;
   }
 
   /** Returns the next verification's backend; undefined means WebCrypto. */
@@ -270,18 +221,9 @@ export class BackendChoice {
       return undefined;
     }
     this.#webLeft = Infinity;
-    this.#node = loadNodeCrypto();
+    this.#node = loadBuiltin("node:crypto") as NodeCrypto | undefined;
     return this.#node;
   }
-}
-
-type Load = (name: string) => unknown;
-
-function loader(): Load | undefined {
-  const { process } = globalThis as {
-    readonly process?: { readonly getBuiltinModule?: Load };
-  };
-  return process?.getBuiltinModule;
 }
 
 /**
@@ -300,8 +242,11 @@ function loader(): Load | undefined {
  * ```
  */
 export function loadBuiltin(name: `node:${string}`): unknown {
+  const { process } = globalThis as {
+    readonly process?: { getBuiltinModule?(name: string): unknown };
+  };
   try {
-    return loader()?.(name);
+    return process?.getBuiltinModule?.(name);
   } catch {
     // Some workers have the function but reject the name.
     return undefined;
