@@ -2,9 +2,11 @@
 
 import { SigError } from "@sig/core";
 import {
+  hasStoreScheme,
   openStore,
   type OpenStoreOptions,
   ShownPlace,
+  storeForms,
 } from "../store/open_store.ts";
 import type { RecordStore } from "../store/record_store.ts";
 import { SqliteFile } from "../store/sqlite_file.ts";
@@ -48,12 +50,12 @@ async function open(
   text: string,
   options: OpenStoreOptions,
 ): Promise<PinStore> {
-  if (/^(?:rediss?|kv):/.test(text)) return await openStore(text, options);
+  if (hasStoreScheme(text)) return await openStore(text, options);
   // The text is not shown: a mistyped URL may contain a password.
   if (text === "" || /:\/\/|^rediss?\/\//i.test(text)) {
     throw new SigError("invalid_request", {
       action: "open pin store",
-      reason: "it must be a file, kv:PATH, redis://HOST or rediss://HOST",
+      reason: `it must be ${storeForms("a file")}`,
     });
   }
   const shown = new ShownPlace(text, options);

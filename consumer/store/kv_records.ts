@@ -55,8 +55,37 @@ export async function openKvStore(
   path: string | undefined,
   { place, unavailable }: ShownStore,
 ): Promise<RecordStore> {
-  const database = await openKvDatabase(path, unavailable);
+  const kv = await openKv(path, unavailable);
+  // A file has one writer at a time: hundreds of concurrent transactions would
+  // only block other processes. A served database has many writers.
+  const turn = path === undefined ? <T>(work: () => T) => work() : oneAtATime();
+  const isBusy = (error: unknown) =>
+    error instanceof Conflict || isKvBusy(error);
   const counts = new Map<string, Promise<Count>>();
+  let closed = false;
+
+  /** Runs work, which is repeated after a conflict and while KV is busy. */
+  async function run<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await withDeadline(
+        TIMEOUT_MS,
+        (signal) =>
+          retryWhileBusy(
+            // Work must not start after its deadline.
+            () =>
+              turn(() =>
+                signal.aborted ? Promise.reject(new DeadlineOver()) : work()
+              ),
+            { isBusy, timeoutMs: TIMEOUT_MS },
+          ),
+      );
+    } catch (error) {
+      if (isSigError(error)) throw error;
+      throw error instanceof DeadlineOver
+        ? unavailable("Deno KV does not respond in time", error)
+        : unavailable(closed ? "it is closed" : "Deno KV failed", error);
+    }
+  }
 
   async function countRecords(kind: RecordKind, at: Date): Promise<Count> {
     let found = 0;
@@ -87,7 +116,7 @@ export async function openKvStore(
   const store: RecordStore = {
     place,
     get: (kind, id, at) =>
-      database.run(async (kv) => {
+      run(async () => {
         const found = await kv.get<Entry>(keyOf(kind, id));
         return recordOf(found, at, unavailable);
       }),
@@ -98,7 +127,7 @@ export async function openKvStore(
         text: new TextEncoder().encode(text),
         expiresAtMs,
       };
-      return await database.run(async (kv) => {
+      return await run(async () => {
         const key = keyOf(kind, id);
         const found = await kv.get<Entry>(key);
         const old = recordOf(found, at, unavailable);
@@ -116,7 +145,7 @@ export async function openKvStore(
       });
     },
     take: (kind, id, at) =>
-      database.run(async (kv) => {
+      run(async () => {
         const key = keyOf(kind, id);
         const found = await kv.get<Entry>(key);
         const record = recordOf(found, at, unavailable);
@@ -128,7 +157,7 @@ export async function openKvStore(
         return record;
       }),
     list: (kind, at, from) =>
-      database.run(async (kv) => {
+      run(async () => {
         const entries = kv.list<Entry>({ prefix: keyOf(kind) }, {
           limit: PAGE_RECORDS,
           ...(from === undefined ? {} : { cursor: from }),
@@ -145,7 +174,11 @@ export async function openKvStore(
           ? { records }
           : { records, next: entries.cursor };
       }),
-    close: () => database.close(),
+    close() {
+      if (!closed) kv.close();
+      closed = true;
+      return Promise.resolve();
+    },
   };
   return store;
 }
@@ -273,66 +306,8 @@ function belongsToOtherProgram(path: string): boolean {
 }
 
 /** Another process changed the entry between our read and our write. */
-export class Conflict extends Error {
+class Conflict extends Error {
   override readonly name = "Conflict";
-}
-
-interface KvDatabase {
-  /**
-   * Runs the work. Work that throws {@linkcode Conflict} is repeated.
-   *
-   * @throws {SigError} `store_unavailable`, and the work's own `SigError`s.
-   */
-  run<T>(work: (kv: Deno.Kv) => Promise<T>): Promise<T>;
-  /** Closes the database. Can be called more than once. */
-  close(): Promise<void>;
-}
-
-/**
- * Opens Deno KV. Work is repeated while the database is busy.
- *
- * @throws {SigError} as {@linkcode openKv}.
- */
-export async function openKvDatabase(
-  path: string | undefined,
-  unavailable: Unavailable,
-): Promise<KvDatabase> {
-  const kv = await openKv(path, unavailable);
-  // A file has one writer at a time: hundreds of concurrent transactions would
-  // only block other processes. A served database has many writers.
-  const turn = path === undefined ? <T>(work: () => T) => work() : oneAtATime();
-  const isBusy = (error: unknown) =>
-    error instanceof Conflict || isKvBusy(error);
-  let closed = false;
-  return {
-    async run(work) {
-      try {
-        return await withDeadline(
-          TIMEOUT_MS,
-          (signal) =>
-            retryWhileBusy(
-              () => turn(() => signal.aborted ? rejectOverdue() : work(kv)),
-              { isBusy, timeoutMs: TIMEOUT_MS },
-            ),
-        );
-      } catch (error) {
-        if (isSigError(error)) throw error;
-        throw error instanceof DeadlineOver
-          ? unavailable("Deno KV does not respond in time", error)
-          : unavailable(closed ? "it is closed" : "Deno KV failed", error);
-      }
-    },
-    close() {
-      if (!closed) kv.close();
-      closed = true;
-      return Promise.resolve();
-    },
-  };
-}
-
-/** Prevents work from starting after its deadline. */
-function rejectOverdue(): Promise<never> {
-  return Promise.reject(new DeadlineOver());
 }
 
 /** Runs pieces of work one at a time, in the order of the calls. */

@@ -14,8 +14,6 @@ import {
   type Unavailable,
 } from "./record_store.ts";
 
-const FORMS = "memory, kv:PATH, redis://HOST or rediss://HOST";
-
 /** Within this time the same message is logged once. */
 const QUIET_MS = 10_000;
 
@@ -61,12 +59,12 @@ export async function openStore(
   text: string,
   options: OpenStoreOptions = {},
 ): Promise<RecordStore> {
-  const [scheme, path] = text.split(/:(.*)/s);
-  const open = Object.hasOwn(DRIVERS, scheme!) ? DRIVERS[scheme!] : undefined;
-  if (open === undefined || (path === undefined) !== (scheme === "memory")) {
-    throw unknownStore(text, `it must be ${FORMS}`);
+  const [scheme = "", path] = text.split(/:(.*)/s);
+  const driver = Object.hasOwn(DRIVERS, scheme) ? DRIVERS[scheme] : undefined;
+  if (!driver || (path === undefined) !== (driver.form === scheme)) {
+    throw unknownStore(text, `it must be ${storeForms("memory")}`);
   }
-  return await open(text, path ?? "", options);
+  return await driver.open(text, path ?? "", options);
 }
 
 /** Opens a store by its text and the part of it after the scheme. */
@@ -76,13 +74,32 @@ type OpenDriver = (
   options: OpenStoreOptions,
 ) => Promise<RecordStore>;
 
-/** The drivers, by the schemes of the texts that describe their stores. */
-const DRIVERS: { readonly [scheme: string]: OpenDriver } = {
-  memory: () => Promise.resolve(createMemoryStore()),
-  kv: openKv,
-  redis: openRedis,
-  rediss: openRedis,
+/** The drivers by scheme, with the form of the texts that name their stores. */
+const DRIVERS: {
+  readonly [scheme: string]: {
+    readonly form: string;
+    readonly open: OpenDriver;
+  };
+} = {
+  memory: {
+    form: "memory",
+    open: () => Promise.resolve(createMemoryStore()),
+  },
+  kv: { form: "kv:PATH", open: openKv },
+  redis: { form: "redis://HOST", open: openRedis },
+  rediss: { form: "rediss://HOST", open: openRedis },
 };
+
+/** Returns whether a text begins with the scheme of a driver and a colon. */
+export function hasStoreScheme(text: string): boolean {
+  return Object.hasOwn(DRIVERS, text.slice(0, Math.max(0, text.indexOf(":"))));
+}
+
+/** Lists the forms of texts that name a store; the first one is given. */
+export function storeForms(first: string): string {
+  const forms = [first, ...Object.values(DRIVERS).slice(1).map((d) => d.form)];
+  return `${forms.slice(0, -1).join(", ")} or ${forms.at(-1)}`;
+}
 
 async function openKv(
   text: string,
@@ -151,14 +168,14 @@ export class ShownPlace implements ShownStore {
  */
 function unknownStore(text: string, why: string): SigError {
   const isWord = /^[a-z]{1,20}$/i.test(text);
-  const near = isWord ? suggest(text, ["memory", "kv", "redis"]) : undefined;
+  const near = isWord ? suggest(text, Object.keys(DRIVERS)) : undefined;
   return new SigError("invalid_request", {
     action: `use store${isWord ? ` ${quote(text)}` : ""}`,
     reason: why,
     context: {
       hint: near === undefined
-        ? `Choose ${FORMS}.`
-        : `Did you mean ${near === "memory" ? near : `${near}:…`}?`,
+        ? `Choose ${storeForms("memory")}.`
+        : `Did you mean ${DRIVERS[near]!.form}?`,
     },
   });
 }

@@ -11,7 +11,7 @@ Deno.test("refuses a text that does not name a store and suggests the right one"
     [
       "rediss",
       'Cannot use store "rediss": it must be',
-      "Did you mean redis:…?",
+      "Did you mean rediss://HOST?",
     ],
     ["memory:", "Cannot use store: it must be", "Choose memory"],
     ["sqlite:x.db", "Cannot use store: it must be", "Choose memory"],

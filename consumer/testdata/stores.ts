@@ -1,8 +1,7 @@
 /** Stores for tests, and entries of other programs. @module */
 
 import { tempFolder } from "../../tests/kit/process.ts";
-import { openKvDatabase } from "../store/kv_records.ts";
-import { type RecordStore, storeUnavailable } from "../store/record_store.ts";
+import type { RecordStore } from "../store/record_store.ts";
 import type { OpenedStore } from "../store/testing.ts";
 
 /** Opens two connections to a store, in a folder that is removed afterwards. */
@@ -29,8 +28,6 @@ export async function writeKv(
   key: Deno.KvKey,
   value: unknown,
 ): Promise<void> {
-  const unavailable = storeUnavailable.bind(undefined, path);
-  const database = await openKvDatabase(path, unavailable);
-  await database.run((kv) => kv.set(key, value));
-  await database.close();
+  using kv = await Deno.openKv(path);
+  await kv.set(key, value);
 }
