@@ -15,9 +15,7 @@ type Row = readonly [
 ];
 
 const x = (count: number) => "x".repeat(count);
-const START = "2026-01-01T00:00:00Z";
 const OTHER = "did:web:bob.example";
-const nested = JSON.parse(`${"[".repeat(20)}${"]".repeat(20)}`);
 const [aBitAhead, longAgo] = ["2026-03-01T09:01:00.1Z", "2026-02-28T08:59:59Z"];
 
 const UPSERTS: readonly Row[] = [
@@ -35,16 +33,7 @@ const UPSERTS: readonly Row[] = [
   [{ subject: undefined }, "/subject", "is required", "missing_field"],
   [{ subject: "alice" }, "/subject", "is not a DID"],
   [{ subject: OTHER, relationship_id: "r1" }, "/subject", "differs"],
-  [{ relationship_id: "a\nb" }, "/relationship_id", "control"],
   [{ reason: "\ud800" }, "/reason", "surrogate"],
-  [{ relationship_type: "boss" }, "/relationship_type", "must be one of"],
-  [
-    { valid_from: START, valid_until: START },
-    "/valid_until",
-    "after valid_from",
-  ],
-  [{ valid_from: "2026-01-01T00:00:00" }, "/valid_from", "RFC 3339"],
-  [{ issued_at: null }, "/issued_at", "RFC 3339"],
   [{ issued_at: aBitAhead }, "/issued_at", "ahead of the clock"],
   [{ issued_at: longAgo }, "/issued_at", "more than a day before"],
   [
@@ -52,13 +41,6 @@ const UPSERTS: readonly Row[] = [
     "/visibility",
     "public_only",
     "private_event_in_public_feed",
-  ],
-  [{ event_id: x(513) }, "/event_id", "over the limit of 512"],
-  [{ metadata: { a: x(16_400) } }, "/metadata", "limit of 16384"],
-  [
-    { metadata: { a: nested } },
-    `/metadata/a${"/0".repeat(14)}`,
-    "more than 16 levels",
   ],
   [{ metadata: { n: 2 ** 60 } }, "/metadata/n", "2^53-1"],
   [{ display: { label: x(50_000) } }, "", "at most 65536", "line_too_long"],
@@ -83,7 +65,6 @@ const REVOKES: readonly Row[] = [
     "/effective_at",
     "after issued_at",
   ],
-  [{ reason_code: "bored" }, "/reason_code", "must be one of"],
   [{ subject: OTHER }, "/subject", "differs"],
   [{ amend: 1 }, "/amend", "must be true or false"],
 ];

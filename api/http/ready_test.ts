@@ -37,11 +37,6 @@ function start(codes: readonly number[], token?: string) {
   };
 }
 
-Deno.test("a service without issuers is ready", async () => {
-  const { status, body } = await get(createApp(), "/readyz");
-  assertEquals([status, body], [200, { status: "ready" }]);
-});
-
 Deno.test("a service is ready if at least one listed issuer answers", async () => {
   for (const codes of [[200, 200], [503, 200], [200, 404]]) {
     await using service = start(codes);

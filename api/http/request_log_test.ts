@@ -1,6 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import fc from "fast-check";
-import { escapeInvisible } from "@sig/core";
 import { formatLogEntry, type RequestLogEntry } from "./request_log.ts";
 
 // promise: Nothing that a client sends forges a line or a field of the log.
@@ -61,38 +59,6 @@ Deno.test("an entry is one line without control characters, whatever a client se
       if (format === "json") assertEquals(JSON.parse(line), entry);
     }
   }
-});
-
-Deno.test("the fast path for JSON lines writes the entry as JSON", () => {
-  const text = fc.oneof(
-    fc.string({ maxLength: 8 }),
-    fc.constantFrom(...HOSTILE, '"', "\\", "/v1/check", "\u00e9", "\ud800"),
-  );
-  const entry = fc.record({
-    time: fc.constant(ENTRY.time),
-    level: fc.constantFrom("info" as const, "error" as const),
-    service: fc.constant("sig-api"),
-    request_id: text,
-    method: text,
-    path: text,
-    status: fc.integer({ min: 200, max: 599 }),
-    duration_ms: fc.nat(),
-    client: text,
-    code: text,
-    error: text,
-  }, {
-    requiredKeys: [
-      ...["time", "level", "service", "request_id", "method", "path"] as const,
-      ...["status", "duration_ms"] as const,
-    ],
-  });
-  fc.assert(
-    fc.property(entry, (entry) => {
-      const line = `${escapeInvisible(JSON.stringify(entry))}\n`;
-      assertEquals(formatLogEntry(entry, "json"), line);
-    }),
-    { examples: [[{ ...usual(), client: "::1" }], [usual()]] },
-  );
 });
 
 function usual(): RequestLogEntry {

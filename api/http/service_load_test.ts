@@ -82,15 +82,6 @@ Deno.test("every 429 and 503 says when to retry", async () => {
   }
 });
 
-Deno.test("clients without a known address share one rate", async () => {
-  const app = serviceOf({
-    rateLimit: { perSecond: 1 },
-    now: () => new Date(0),
-  });
-  assertEquals((await ask(app, "/open")).status, 200);
-  assertEquals((await ask(app, "/open")).status, 429);
-});
-
 Deno.test("slots are released when a route fails", async () => {
   const app = serviceOf({ maxConcurrent: 1 }, {
     "/broken": () => {
