@@ -1,9 +1,7 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import { serveLoopback } from "../../tests/kit/loopback.ts";
-import { tempFolder } from "../../tests/kit/process.ts";
-import { startServer } from "./testdata/server.ts";
 import {
   Browser,
   clientsWithLogout,
@@ -107,31 +105,6 @@ Deno.test("rejects a request that is too long for the page's address", async (t)
       );
     });
   }
-});
-
-Deno.test({
-  name:
-    "warns of key files that other users can read, and rejects a huge file of applications",
-  ignore: Deno.build.os === "windows",
-  async fn() {
-    await using folder = await tempFolder();
-    const { path: dir } = folder;
-    await Deno.writeTextFile(`${dir}/c.json`, '{"clients":[]}');
-    const args = [
-      ...["--demo", "--oidc-clients", "c.json", "--oidc-keys", "k.json"],
-    ];
-    const says = "others on this machine may open the file of --oidc-keys";
-    await (await startServer(dir, args)).stop();
-    await Deno.chmod(`${dir}/k.json`, 0o640);
-    const open = await startServer(dir, args);
-    await open.said(says);
-    await open.stop();
-    const huge = `{"clients":[${" ".repeat(9 * 1024 * 1024)}]}`;
-    await Deno.writeTextFile(`${dir}/c.json`, huge);
-    const failed = await startServer.fails(dir, args);
-    assertEquals(failed.code, 2);
-    assertStringIncludes(failed.stderr, "document_too_large");
-  },
 });
 
 Deno.test("replicas with different clocks accept each other's sessions and codes", async () => {

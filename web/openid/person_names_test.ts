@@ -1,17 +1,8 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
 import { decodeJwt } from "jose";
 import { readPersonNames } from "./start_openid.ts";
-import { tempFolder } from "../../tests/kit/process.ts";
-import { startServer } from "./testdata/server.ts";
-import {
-  Browser,
-  sha256,
-  TestProvider,
-  usualClients,
-  VERIFIER,
-} from "./testdata/test_provider.ts";
-import { Person } from "../testdata/independent_client.ts";
+import { sha256, TestProvider } from "./testdata/test_provider.ts";
 
 const read = (text: string) =>
   readPersonNames(new TextEncoder().encode(text), "people.csv");
@@ -111,74 +102,4 @@ Deno.test("colleagues with one name start the server, and have no user name with
     undefined,
     "Olga",
   ]);
-});
-
-Deno.test({
-  name:
-    "--people is read at the start and at SIGHUP; an invalid file prevents a start and is ignored at SIGHUP",
-  ignore: Deno.build.os === "windows",
-  async fn() {
-    await using folder = await tempFolder();
-    const { path: dir } = folder;
-    const person = new Person();
-    const write = (name: string) =>
-      Deno.writeTextFile(
-        `${dir}/n.csv`,
-        `subject,name\n${person.did},${name}\n`,
-      );
-    await Deno.writeTextFile(
-      `${dir}/c.json`,
-      JSON.stringify({ clients: await usualClients() }),
-    );
-    const args = [
-      ...["--demo", "--oidc-clients", "c.json", "--oidc-keys", "k.json"],
-      ...["--people", "n.csv", "--log", "text"],
-    ];
-    await write("Ada");
-    const server = await startServer(dir, args);
-    const enrolled = await fetch(`${server.url}/demo/enrol`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ subject: person.did }),
-    });
-    assertEquals(enrolled.status, 200, await enrolled.text());
-    const name = async () => {
-      const query = new URLSearchParams({
-        ...{ client_id: "spa", redirect_uri: "https://spa.example/callback" },
-        ...{ response_type: "code", scope: "openid profile" },
-        code_challenge: await sha256(VERIFIER),
-        code_challenge_method: "S256",
-      });
-      const back = await new Browser().signIn(
-        { origin: server.url, now: () => new Date() },
-        person,
-        `${server.url}/oidc/authorize?${query}`,
-      );
-      const response = await fetch(`${server.url}/oidc/token`, {
-        method: "POST",
-        body: new URLSearchParams({
-          ...{ grant_type: "authorization_code", client_id: "spa" },
-          redirect_uri: "https://spa.example/callback",
-          code: back.searchParams.get("code")!,
-          code_verifier: VERIFIER,
-        }),
-      });
-      return decodeJwt((await response.json()).id_token).name;
-    };
-    assertEquals(await name(), "Ada");
-    await write("Ada Lovelace");
-    server.hangUp();
-    await server.said("read 1 people again");
-    assertEquals(await name(), "Ada Lovelace");
-    await Deno.writeTextFile(`${dir}/n.csv`, "subject,name\nSECRET,Ada\n");
-    server.hangUp();
-    await server.said("the people stay as they were: ");
-    await server.said("row 2: its subject is not a DID and not an OpenSSH key");
-    assertEquals(await name(), "Ada Lovelace");
-    await server.stop();
-    const { code, stderr } = await startServer.fails(dir, args);
-    assertEquals(code, 2);
-    assert(stderr.includes("row 2: its subject is not a DID"), stderr);
-    assert(!stderr.includes("SECRET"), stderr);
-  },
 });

@@ -7,236 +7,217 @@ import { Fleet, refreshForm, type Replica } from "./testdata/fleet.ts";
 // promise: A killed process loses no logout notification and makes no code
 //   valid twice.
 
-/** Guarantees of several processes of a provider if one is killed. */
+/**
+ * Guarantees of several processes of a provider if one is killed. The processes
+ * of a store serve all its steps.
+ */
+const isWindows = Deno.build.os === "windows";
 
-const STORES = [
-  ["Deno KV", undefined],
-  ["Redis", startRedis],
-] as const;
-
-for (const [name, start] of STORES) {
-  const ignore = Deno.build.os === "windows" ||
-    (start !== undefined && !HAS_REDIS);
-
-  Deno.test({
-    name:
-      `kill -9 between code and token: over ${name} another process redeems the code once`,
-    ignore,
-    async fn() {
-      await using redis = await start?.();
-      await using fleet = await Fleet.open((dir) =>
-        redis?.url ?? `kv:${dir}/web.db`
-      );
-      const [first, second] = [await fleet.start(), await fleet.start()];
-      const { person, browser } = await fleet.employ();
-      const code = await fleet.codeAt(first, person, browser);
-      await fleet.kill(first);
-      const third = await fleet.start();
-      // At every replica, the code is bound to its request and valid once.
-      const stolen = { redirect_uri: "https://app.example/cb?tenant=1" };
-      const other = { client_id: "other" };
-      const guess = { code_verifier: "w".repeat(45) };
-      for (const changes of [stolen, other, guess]) {
-        const { status, body } = await third.redeem(code, changes);
-        assertEquals([status, body.error], [400, "invalid_grant"]);
-      }
-      const uses = await Promise.all(
-        [second, third, second, third].map((each) => each.redeem(code)),
-      );
-      const won = uses.filter(({ status }) => status === 200);
-      assertEquals(won.length, 1);
-      const { access_token } = won[0]!.body;
-      assertEquals((await third.userinfo(access_token)).status, 401);
-      // The person is still logged in at every process.
-      const url = await third.authorizeUrl({ prompt: "none" });
-      const again = await browser.codeAt(url);
-      const { status, body } = await second.redeem(again);
-      assertEquals(status, 200);
-      // At most one of two concurrent refreshes succeeds; the other one is
-      // reuse of the token, which revokes the family.
-      const rotated = await Promise.all(
-        [second, third].map((each) => each.refresh(body.refresh_token)),
-      );
-      const statuses = rotated.map(({ status }) => status).sort();
-      assertEquals(statuses, [200, 400]);
-      const next = rotated.find(({ status }) => status === 200)!;
-      const last = await second.refresh(next.body.refresh_token);
-      assertEquals([last.status, last.body.error], [400, "invalid_grant"]);
-    },
-  });
+/** Kills a process between code and token; returns the two that remain. */
+async function killBeforeToken(fleet: Fleet): Promise<[Replica, Replica]> {
+  const [first, second] = [await fleet.start(), await fleet.start()];
+  const { person, browser } = await fleet.employ();
+  const code = await browser.signInForCode(first, person);
+  await fleet.kill(first);
+  const third = await fleet.start();
+  // At every replica, the code is bound to its request and valid once.
+  const stolen = { redirect_uri: "https://app.example/cb?tenant=1" };
+  const other = { client_id: "other" };
+  const guess = { code_verifier: "w".repeat(45) };
+  for (const changes of [stolen, other, guess]) {
+    const { status, body } = await third.redeem(code, changes);
+    assertEquals([status, body.error], [400, "invalid_grant"]);
+  }
+  const uses = await Promise.all(
+    [second, third, second, third].map((each) => each.redeem(code)),
+  );
+  const won = uses.filter(({ status }) => status === 200);
+  assertEquals(won.length, 1);
+  const { access_token } = won[0]!.body;
+  assertEquals((await third.userinfo(access_token)).status, 401);
+  // The person is still logged in at every process.
+  const url = await third.authorizeUrl({ prompt: "none" });
+  const again = await browser.codeAt(url);
+  const { status, body } = await second.redeem(again);
+  assertEquals(status, 200);
+  // At most one of two concurrent refreshes succeeds; the other one is reuse of
+  // the token, which revokes the family.
+  const rotated = await Promise.all(
+    [second, third].map((each) => each.refresh(body.refresh_token)),
+  );
+  const statuses = rotated.map(({ status }) => status).sort();
+  assertEquals(statuses, [200, 400]);
+  const next = rotated.find(({ status }) => status === 200)!;
+  const last = await second.refresh(next.body.refresh_token);
+  assertEquals([last.status, last.body.error], [400, "invalid_grant"]);
+  return [second, third];
 }
 
 Deno.test({
-  name:
-    "kill -9 between rotation and response: the old refresh token becomes invalid, and the person needs no new login",
-  ignore: Deno.build.os === "windows" || !HAS_REDIS,
-  async fn() {
+  name: "kill -9 over Deno KV",
+  ignore: isWindows,
+  async fn(t) {
+    await using fleet = await Fleet.open((dir) => `kv:${dir}/web.db`);
+    let [stays, dies]: Replica[] = [];
+    await t.step(
+      "between code and token: another process redeems the code once",
+      async () => {
+        [stays, dies] = await killBeforeToken(fleet);
+      },
+    );
+    const second = stays!;
+    await t.step(
+      "at any time during a rotation: at most one response is valid",
+      async () => {
+        const { person } = await fleet.employ();
+        for (const delayMs of [1, 20]) {
+          const first = dies ?? await fleet.start();
+          dies = undefined;
+          const { body } = await first.redeem(
+            await fleet.codeAt(first, person),
+          );
+          const answer = first.refresh(body.refresh_token).catch(() => {});
+          // real time: the kill may happen at any point.
+          await new Promise((go) => setTimeout(go, delayMs));
+          await fleet.kill(first);
+          const got = await answer;
+          const retried = await second.refresh(body.refresh_token);
+          assert([200, 400].includes(retried.status), retried.text);
+          if (got?.status !== 200) continue;
+          assertEquals(retried.status, 400);
+          const { status } = await second.refresh(got.body.refresh_token);
+          assertEquals(status, 400);
+        }
+      },
+    );
+    await t.step(
+      "an issuer that never responds is not awaited: userinfo returns the last known relationship",
+      async () => {
+        const { person, relationship } = await fleet.employ();
+        const code = await fleet.codeAt(second, person);
+        const { body } = await second.redeem(code);
+        fleet.serving.isSilent = true;
+        const { status, body: info } = await second.userinfo(body.access_token);
+        assertEquals([status, info.sig.relationship_id], [200, relationship]);
+        // The refresh continues after the response: documents of a batch
+        // without a response are requested one by one.
+        await waitUntil(
+          "a request continues",
+          () => fleet.serving.unanswered > fleet.serving.aborted,
+        );
+      },
+    );
+  },
+});
+
+Deno.test({
+  name: "kill -9 over Redis, and the loss of its data",
+  ignore: isWindows || !HAS_REDIS,
+  async fn(t) {
     await using redis = await startRedis();
     await using proxy = openTcpSwitch(redis.port);
     await using fleet = await Fleet.open(() => redis.url);
-    const second = await fleet.start();
-    const first = await fleet.start(`redis://127.0.0.1:${proxy.port}`);
-    const { person, browser } = await fleet.employ();
-    const { body } = await first.redeem(
-      await fleet.codeAt(first, person, browser),
+    let replicas: Replica[] = [];
+    await t.step(
+      "between code and token: another process redeems the code once",
+      async () => {
+        replicas = await killBeforeToken(fleet);
+      },
     );
-    const killed = Promise.withResolvers<void>();
-    proxy.cutAfter('"refresh":"', () => {
-      void fleet.kill(first).then(killed.resolve);
-    });
-    const lost = await fetch(`${first.origin}/oidc/token`, {
-      method: "POST",
-      body: refreshForm(body.refresh_token),
-    }).then(() => "answered", () => "lost");
-    await killed.promise;
-    assertEquals(lost, "lost");
-    // The token was replaced, so its reuse revokes the family.
-    const again = await second.refresh(body.refresh_token);
-    assertEquals([again.status, again.body.error], [400, "invalid_grant"]);
-    assertEquals((await second.userinfo(body.access_token)).status, 401);
-    const url = await second.authorizeUrl({ prompt: "none" });
-    const code = await browser.codeAt(url);
-    assertEquals((await second.redeem(code)).status, 200);
-  },
-});
-
-Deno.test({
-  name:
-    "kill -9 at any time during a rotation over Deno KV: at most one response is valid",
-  ignore: Deno.build.os === "windows",
-  async fn() {
-    await using fleet = await Fleet.open((dir) => `kv:${dir}/web.db`);
-    const second = await fleet.start();
-    const { person } = await fleet.employ();
-    for (const delayMs of [1, 20]) {
-      const first = await fleet.start();
-      const { body } = await first.redeem(await fleet.codeAt(first, person));
-      const answer = first.refresh(body.refresh_token).catch(() => undefined);
-      // real time: the kill may happen at any point.
-      await new Promise((go) => setTimeout(go, delayMs));
-      await fleet.kill(first);
-      const got = await answer;
-      const retried = await second.refresh(body.refresh_token);
-      assert(retried.status === 200 || retried.status === 400, retried.text);
-      if (got?.status === 200) {
-        assertEquals(retried.status, 400);
-        assertEquals(
-          (await second.refresh(got.body.refresh_token)).status,
-          400,
+    const [first, second] = replicas as [Replica, Replica];
+    await t.step(
+      "between rotation and response: the old refresh token becomes invalid, and the person needs no new login",
+      async () => {
+        const dying = await fleet.start(`redis://127.0.0.1:${proxy.port}`);
+        const { person, browser } = await fleet.employ();
+        const { body } = await dying.redeem(
+          await browser.signInForCode(dying, person),
         );
-      }
-    }
+        const killed = Promise.withResolvers<void>();
+        proxy.cutAfter('"refresh":"', () => {
+          void fleet.kill(dying).then(killed.resolve);
+        });
+        const lost = await fetch(`${dying.origin}/oidc/token`, {
+          method: "POST",
+          body: refreshForm(body.refresh_token),
+        }).then(() => "answered", () => "lost");
+        await killed.promise;
+        assertEquals(lost, "lost");
+        // The token was replaced, so its reuse revokes the family.
+        const again = await second.refresh(body.refresh_token);
+        assertEquals([again.status, again.body.error], [400, "invalid_grant"]);
+        assertEquals((await second.userinfo(body.access_token)).status, 401);
+        const url = await second.authorizeUrl({ prompt: "none" });
+        const code = await browser.codeAt(url);
+        assertEquals((await second.redeem(code)).status, 200);
+      },
+    );
+    await t.step(
+      "after Redis loses its data everybody must log in again, and old tokens are invalid",
+      async () => {
+        const { person, browser } = await fleet.employ();
+        const { body } = await first.redeem(
+          await browser.signInForCode(first, person),
+        );
+        const unused = await browser.codeAt(await second.authorizeUrl());
+        await redis.stop();
+        await using _fresh = await startRedis([], redis.port);
+        for (const replica of [first, second]) {
+          const refreshed = await replica.refresh(body.refresh_token);
+          assertEquals(refreshed.body.error, "invalid_grant", refreshed.text);
+          const redeemed = await replica.redeem(unused);
+          assertEquals(redeemed.body.error, "invalid_grant", redeemed.text);
+          assertEquals((await replica.userinfo(body.access_token)).status, 401);
+          assertEquals(await browser.silentError(replica), "login_required");
+        }
+        const code = await browser.signInForCode(first, person);
+        assertEquals((await second.redeem(code)).status, 200);
+      },
+    );
   },
 });
-
-/**
- * Runs two processes that check and deliver each second, and kills both during
- * a delivery.
- */
-async function killDuringDelivery(
-  start: (typeof STORES)[number][1],
-): Promise<void> {
-  await using redis = await start?.();
-  await using fleet = await Fleet.open(
-    (dir) => redis?.url ?? `kv:${dir}/web.db`,
-    ["--recheck", "1s"],
-  );
-  const [first, second] = [await fleet.start(), await fleet.start()];
-  const people: { did: string; relationship: string }[] = [];
-  for (let i = 0; i < 4; i++) {
-    const { person, relationship } = await fleet.employ();
-    await first.redeem(await fleet.codeAt(i % 2 ? first : second, person));
-    people.push({ did: person.did, relationship });
-  }
-  const { receiver } = fleet;
-  await fleet.revoke(people[0]!.relationship);
-  await receiver.heard(1);
-  // Both processes check at least once more.
-  await fleet.looks(4);
-  assertEquals(receiver.subjects, [people[0]!.did]);
-  const cut = Promise.withResolvers<void>();
-  receiver.hear = async () => {
-    receiver.hear = () => 200;
-    // The delivering process is killed before it receives the response.
-    await fleet.kill(first);
-    await fleet.kill(second);
-    await fleet.start();
-    cut.resolve();
-    return 200;
-  };
-  await fleet.revoke(people[1]!.relationship);
-  await cut.promise;
-  for (const { relationship } of people.slice(2)) {
-    await fleet.revoke(relationship);
-  }
-  await receiver.heard(5);
-  assertEquals(
-    receiver.subjects.toSorted(),
-    [0, 1, 1, 2, 3].map((i) => people[i]!.did).toSorted(),
-  );
-}
 
 Deno.test({
   name:
     "kill -9 during a delivery: another process delivers, and only the interrupted token arrives twice",
-  ignore: Deno.build.os === "windows",
-  // Concurrently, since each waits for the lease of the killed process.
-  fn: async () => {
-    const all = await Promise.allSettled(
-      STORES.filter(([, start]) => start === undefined || HAS_REDIS)
-        .map(([, start]) => killDuringDelivery(start)),
-    );
-    // Wait for all, since a running one would disturb other tests.
-    for (const each of all) if (each.status === "rejected") throw each.reason;
-  },
-});
-
-Deno.test({
-  name:
-    "after Redis loses its data everybody must log in again, and old tokens are invalid",
-  ignore: Deno.build.os === "windows" || !HAS_REDIS,
+  ignore: isWindows,
   async fn() {
-    await using redis = await startRedis();
-    await using fleet = await Fleet.open(() => redis.url);
-    const replicas = [await fleet.start(), await fleet.start()];
-    const [first, second] = replicas as [Replica, Replica];
-    const { person, browser } = await fleet.employ();
-    const { body } = await first.redeem(
-      await fleet.codeAt(first, person, browser),
+    await using fleet = await Fleet.open(
+      (dir) => `kv:${dir}/web.db`,
+      ["--recheck", "1s"],
     );
-    const unused = await browser.codeAt(await second.authorizeUrl());
-    await redis.stop();
-    await using _fresh = await startRedis([], redis.port);
-    for (const replica of replicas) {
-      const refreshed = await replica.refresh(body.refresh_token);
-      assertEquals(refreshed.body.error, "invalid_grant", refreshed.text);
-      const redeemed = await replica.redeem(unused);
-      assertEquals(redeemed.body.error, "invalid_grant", redeemed.text);
-      assertEquals((await replica.userinfo(body.access_token)).status, 401);
-      assertEquals(await browser.silentError(replica), "login_required");
+    const [first, second] = [await fleet.start(), await fleet.start()];
+    const people: { did: string; relationship: string }[] = [];
+    for (let i = 0; i < 4; i++) {
+      const { person, relationship } = await fleet.employ();
+      await first.redeem(await fleet.codeAt(i % 2 ? first : second, person));
+      people.push({ did: person.did, relationship });
     }
-    const code = await fleet.codeAt(first, person, browser);
-    assertEquals((await second.redeem(code)).status, 200);
-  },
-});
-
-Deno.test({
-  name:
-    "does not wait for an issuer that never responds: userinfo returns the last known relationship",
-  ignore: Deno.build.os === "windows",
-  async fn() {
-    await using fleet = await Fleet.open((dir) => `kv:${dir}/web.db`);
-    const process = await fleet.start();
-    const { person, relationship } = await fleet.employ();
-    const { body } = await process.redeem(await fleet.codeAt(process, person));
-    fleet.serving.isSilent = true;
-    const { status, body: info } = await process.userinfo(body.access_token);
-    assertEquals([status, info.sig.relationship_id], [200, relationship]);
-    // The refresh continues after the response: documents of a batch without a
-    // response are requested one by one.
-    await waitUntil(
-      "a request continues",
-      () => fleet.serving.unanswered > fleet.serving.aborted,
+    const { receiver } = fleet;
+    await fleet.revoke(people[0]!.relationship);
+    await receiver.heard(1);
+    // Both processes check at least once more.
+    await fleet.looks(4);
+    assertEquals(receiver.subjects, [people[0]!.did]);
+    const cut = Promise.withResolvers<void>();
+    receiver.hear = async () => {
+      receiver.hear = () => 200;
+      // The delivering process is killed before it receives the response.
+      await fleet.kill(first);
+      await fleet.kill(second);
+      await fleet.start();
+      cut.resolve();
+      return 200;
+    };
+    await fleet.revoke(people[1]!.relationship);
+    await cut.promise;
+    for (const { relationship } of people.slice(2)) {
+      await fleet.revoke(relationship);
+    }
+    await receiver.heard(5);
+    assertEquals(
+      receiver.subjects.toSorted(),
+      [0, 1, 1, 2, 3].map((i) => people[i]!.did).toSorted(),
     );
   },
 });

@@ -14,6 +14,22 @@ export interface RunningDemo extends AsyncDisposable {
   ask(path: string, sent?: unknown, type?: string): Promise<Answer>;
 }
 
+/**
+ * Runs `sig-web` with arguments that it must refuse, and returns its exit code
+ * and standard error.
+ */
+export async function refusedStart(args: readonly string[]) {
+  let stderr = "";
+  const code = await runServer(webProgram, args, {
+    ...createServerIo(),
+    // The process would end; this one must keep no listener of signals.
+    onHangup: () => () => {},
+    stopRequested: () => new Promise(() => {}),
+    stderr: (text) => stderr += text,
+  });
+  return { code, stderr };
+}
+
 /** Starts the demo on any port (default: no log, the system clock). */
 export async function startRunningDemo(
   args: readonly string[] = ["--log", "off"],

@@ -191,12 +191,8 @@ export class Fleet {
   }
 
   /** Signs a person in for `app` at a process and returns the code. */
-  async codeAt(
-    replica: Replica,
-    person: Person,
-    browser = new Browser(),
-  ): Promise<string> {
-    return await browser.signInForCode(replica, person);
+  async codeAt(replica: Replica, person: Person): Promise<string> {
+    return await new Browser().signInForCode(replica, person);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

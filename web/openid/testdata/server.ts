@@ -1,10 +1,6 @@
 /** Runs `sig-web` as a separate process. */
 
-import {
-  type Ran,
-  run,
-  startServer as startProcess,
-} from "../../../tests/kit/process.ts";
+import { startServer as startProcess } from "../../../tests/kit/process.ts";
 
 /** A running server. */
 export interface ServerOfFolder {
@@ -20,24 +16,16 @@ export interface ServerOfFolder {
 
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 
-function denoArgs(dir: string, args: readonly string[]): readonly string[] {
-  return [
-    ...["run", "--no-check", "--unstable-kv", "--allow-net"],
-    ...[`--allow-read=${dir}`, `--allow-write=${dir}`],
-    ...[MAIN, "--addr", "127.0.0.1:0", ...args],
-  ];
-}
-
 /** Starts the server in a folder, the only one that it may read and write. */
 export async function startServer(
   dir: string,
   args: readonly string[],
 ): Promise<ServerOfFolder> {
-  const server = await startProcess(
-    Deno.execPath(),
-    denoArgs(dir, args),
-    { cwd: dir },
-  );
+  const server = await startProcess(Deno.execPath(), [
+    ...["run", "--no-check", "--unstable-kv", "--allow-net"],
+    ...[`--allow-read=${dir}`, `--allow-write=${dir}`],
+    ...[MAIN, "--addr", "127.0.0.1:0", ...args],
+  ], { cwd: dir });
   return {
     url: server.origin,
     hangUp: () => server.signal("SIGHUP"),
@@ -46,7 +34,3 @@ export async function startServer(
     stop: async () => void await server.stop(),
   };
 }
-
-/** Runs a server that must fail to start. */
-startServer.fails = (dir: string, args: readonly string[]): Promise<Ran> =>
-  run(Deno.execPath(), denoArgs(dir, args), { cwd: dir });
