@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { Browser } from "../web/openid/testdata/test_provider.ts";
 import { percentile } from "./http_client.ts";
 import { Fleet } from "../web/openid/testdata/fleet.ts";
 
@@ -21,7 +20,7 @@ for (let i = 0; i < ROUNDS; i++) people.push(await fleet.employ());
 // Until then the server may still use its earlier read.
 await new Promise((go) => setTimeout(go, 1_200));
 for (const { person, relationship } of people) {
-  const code = await fleet.codeAt(server, person, new Browser());
+  const code = await fleet.codeAt(server, person);
   await server.redeem(code);
   // A random time within the poll interval.
   await new Promise((go) => setTimeout(go, Math.random() * 1_000));

@@ -10,6 +10,7 @@ import { createIssuerSite } from "../cli/site/issuer_site.ts";
 import { inWorkspace, type Workspace } from "../cli/testdata/workspace.ts";
 import { Visitor } from "../web/gate/testdata/visitor.ts";
 import { Browser, TestProvider } from "../web/openid/testdata/test_provider.ts";
+import type { Answer } from "../web/testdata/answer.ts";
 import { Person } from "../web/testdata/independent_client.ts";
 import { serveLoopback } from "./kit/loopback.ts";
 import { ROOT } from "./kit/process.ts";
@@ -117,7 +118,7 @@ const READERS: { readonly [name: string]: Reader } = {
     await using provider = await scene.login(pins);
     const url = await provider.authorizeUrl();
     const { send } = await new Browser().sign(provider, who, url);
-    return await outcome(await send());
+    return outcome(await send());
   },
   async gate(scene, who, pins) {
     await using provider = await scene.login(pins);
@@ -125,7 +126,7 @@ const READERS: { readonly [name: string]: Reader } = {
     const { url } = await visitor.walk(visitor.gate(`http://${GATE}/`));
     const id = url.hash.replace("#/sign-in/", "");
     const { send } = await visitor.login.signAt(provider, who, id);
-    return await outcome(await send());
+    return outcome(await send());
   },
   ssh: (scene, { did }, pins) =>
     run(
@@ -166,9 +167,8 @@ const FEED_READER: typeof READERS = {
     run(scene, `${CHECK} ${did} --no-proof --pins ${pins}`, decision),
 };
 
-async function outcome(response: Response): Promise<string> {
-  const body = await response.json();
-  if (response.status === 200) return "allow";
+function outcome({ status, body }: Answer): string {
+  if (status === 200) return "allow";
   return body.code === "relationship_denied" ? "deny" : body.code;
 }
 

@@ -64,8 +64,8 @@ class Visitor {
     const browser = this.jar(origin);
     const { challenge } = await browser.interaction(origin, id);
     const attestation = person.attest(challenge, now().getTime());
-    const done = await browser.answer(origin, id, { attestation });
-    return await this.open((await done.json()).redirect_to);
+    const { body } = await browser.answer(origin, id, { attestation });
+    return await this.open(body.redirect_to);
   }
 }
 

@@ -52,9 +52,10 @@ class Guest {
     const { origin } = this.#demo;
     const { challenge } = await this.browser.interaction(origin, id);
     const attestation = this.person.attest(challenge, Date.now());
-    const response = await this.browser.answer(origin, id, { attestation });
-    const body = await response.json();
-    assertEquals(response.status, 200, JSON.stringify(body));
+    const { status, text, body } = await this.browser.answer(origin, id, {
+      attestation,
+    });
+    assertEquals(status, 200, text);
     return body.redirect_to;
   }
 
@@ -144,9 +145,8 @@ Deno.test("after declining, a person sees a page of the shop that says so", asyn
   const [url] = await urlsOf(demo);
   const browser = new Browser();
   const id = await browser.begin((await browser.follow(url)).href);
-  const answer = await browser.answer(demo.origin, id, { declined: true });
-  const { redirect_to } = await answer.json();
-  const page = await fetch(redirect_to);
+  const { body } = await browser.answer(demo.origin, id, { declined: true });
+  const page = await fetch(body.redirect_to);
   assertStringIncludes(await page.text(), "<h1>You declined</h1>");
   assertMatch(
     page.headers.get("content-security-policy") ?? "",

@@ -61,27 +61,24 @@ Deno.test("attack: rejects an rd to another host and does not redirect", async (
     await t.step(rd.slice(0, 60), async () => {
       for (const query of [`rd=${rd}`, `rd=${rd}&rd=${PAGE}`, `x=1&rd=${rd}`]) {
         const url = `${provider.origin}/gate/login?${query}`;
-        const response = await visitor.login.send(url);
-        const text = await response.text();
-        assertEquals(response.headers.get("location"), null, query);
+        const { status, headers, text } = await visitor.login.ask(url);
+        assertEquals([status, headers.get("location")], [400, null], query);
         assertMatch(
           text,
           /rd is not a URL of a configured host|rd is not percent-encoded/,
         );
-        assertEquals(response.status, 400);
       }
     });
   }
-  const bare = await visitor.login.send(`${provider.origin}/gate/login`);
-  assertStringIncludes(await bare.text(), "rd is required");
+  const bare = await visitor.login.ask(`${provider.origin}/gate/login`);
+  assertStringIncludes(bare.text, "rd is required");
 });
 
 Deno.test("attack: only one of eight concurrent uses of a code gets a cookie", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
   // The login knows the browser now, so this is another, unused code.
-  const begun = await visitor.login.follow(visitor.gate(PAGE));
-  const { search } = new URL(await codeFor(visitor, begun.href));
+  const { search } = new URL(await boundCode(visitor));
   const statuses = await Promise.all(
     Array.from(
       { length: 8 },
@@ -91,12 +88,9 @@ Deno.test("attack: only one of eight concurrent uses of a code gets a cookie", a
   assertEquals(statuses.toSorted(), [303, ...Array(7).fill(400)]);
 });
 
-/**
- * Exchanges a link with an unbound code for a link with a code for this
- * browser.
- */
-async function codeFor(visitor: Visitor, link: string): Promise<string> {
-  const { host, search } = new URL(link);
+/** Returns a link with a code that is bound to this browser. */
+async function boundCode(visitor: Visitor): Promise<string> {
+  const { host, search } = await visitor.login.follow(visitor.gate(PAGE));
   const begun = await visitor.through(host, `/_sig/return${search}`);
   await begun.body?.cancel();
   return (await visitor.login.follow(begun.headers.get("location") ?? "")).href;
@@ -105,8 +99,7 @@ async function codeFor(visitor: Visitor, link: string): Promise<string> {
 Deno.test("attack: using a code at another host fails and consumes the code", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
-  const link = await visitor.login.follow(visitor.gate(PAGE));
-  const bound = new URL(await codeFor(visitor, link.href));
+  const bound = new URL(await boundCode(visitor));
   const code = bound.searchParams.get("code") ?? "";
   const elsewhere = `http://${OPS}/_sig/return?code=${code}&rd=http://${OPS}/`;
   await assertRefused(visitor, elsewhere, "the code is invalid");
@@ -150,8 +143,7 @@ Deno.test("attack: a link with the attacker's code does not log a victim in as t
   assertMatch(url.hash, /^#\/sign-in\//);
   assertEquals((await stranger.ask(WIKI)).status, 401);
   // A code that is bound to the attacker's browser.
-  const again = await theirs.login.follow(theirs.gate(PAGE));
-  const bound = await codeFor(theirs, again.href);
+  const bound = await boundCode(theirs);
   await assertRefused(stranger, bound, "another browser started this login");
   assertEquals((await stranger.ask(WIKI)).status, 401);
   // A victim who is logged in keeps their own identity.
@@ -239,29 +231,19 @@ Deno.test("attack: rejects an rd to a host other than the requested one", async 
 Deno.test("attack: a protected host can't use OpenID Connect: no code, no token", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
-  const response = await visitor.login.send(
-    await provider.authorizeUrl({
-      client_id: `gate:${WIKI}`,
-      redirect_uri: PAGE,
-    }),
+  const client_id = `gate:${WIKI}`;
+  const { text } = await visitor.login.ask(
+    await provider.authorizeUrl({ client_id, redirect_uri: PAGE }),
   );
-  assertStringIncludes(await response.text(), "unknown client_id");
-  const token = await provider.redeem("x", {
-    client_id: `gate:${WIKI}`,
-    client_secret: "",
-  });
+  assertStringIncludes(text, "unknown client_id");
+  const token = await provider.redeem("x", { client_id, client_secret: "" });
   assertEquals(token.body.error, "invalid_client");
 });
 
 Deno.test("attack: a code expires after 60 seconds and with its session", async () => {
   await using provider = await start();
   const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
-  const newCode = async () =>
-    await codeFor(
-      visitor,
-      (await visitor.login.follow(visitor.gate(PAGE))).href,
-    );
-  const [bound, other] = [await newCode(), await newCode()];
+  const [bound, other] = [await boundCode(visitor), await boundCode(visitor)];
   provider.skewMs = 61_000;
   await assertRefused(visitor, bound, "the code is invalid");
   provider.skewMs = 0;
@@ -274,19 +256,13 @@ Deno.test("attack: a person's codes displace that person's own, not those of col
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
   const { visitor: colleague } = await Visitor.logIn(provider, PAGE);
-  const codeOf = async (of: Visitor) => {
-    const response = await of.login.send(of.gate(PAGE));
-    await response.body?.cancel();
-    return response.headers.get("location")!;
-  };
+  const codeOf = ({ login, gate }: Visitor) => login.follow(gate(PAGE));
   const theirs = await codeOf(colleague);
   const first = await codeOf(visitor);
-  for (let i = 0; i < 300; i++) await codeOf(visitor);
+  for (let i = 0; i < 70; i++) await codeOf(visitor);
   const { records } = await provider.store.list(GATE_CODE, provider.now());
   assertEquals(records.length, 64 + 1);
-  const use = async (url: string) => {
-    const { pathname, search } = new URL(url);
-    return await statusOf(colleague.through(WIKI, pathname + search));
-  };
+  const use = ({ pathname, search }: URL) =>
+    statusOf(colleague.through(WIKI, pathname + search));
   assertEquals([await use(theirs), await use(first)], [303, 400]);
 });

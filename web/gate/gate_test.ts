@@ -1,7 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { createGateHosts } from "./hosts.ts";
-import { statusOf, TestProvider } from "../openid/testdata/test_provider.ts";
+import {
+  Browser,
+  statusOf,
+  TestProvider,
+} from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
 import { Visitor } from "./testdata/visitor.ts";
 
@@ -139,13 +143,12 @@ Deno.test("a logout ends access to every host", async () => {
 
 Deno.test("with ?redirect, pages are redirected to the login and scripts get 401", async () => {
   await using provider = await start();
-  const ask = async (headers: Record<string, string>) => {
-    const response = await fetch(`${provider.origin}/forward-auth?redirect`, {
-      headers: { "x-forwarded-host": WIKI, ...headers },
-      redirect: "manual",
-    });
-    await response.body?.cancel();
-    return [response.status, response.headers.get("location")];
+  const ask = async (given: Record<string, string>) => {
+    const { status, headers } = await new Browser().ask(
+      `${provider.origin}/forward-auth?redirect`,
+      { headers: { "x-forwarded-host": WIKI, ...given } },
+    );
+    return [status, headers.get("location")];
   };
   assertEquals(await ask({ "x-forwarded-uri": "/a?b=c&d" }), [
     303,
@@ -180,10 +183,10 @@ Deno.test("the page names the host, and declining does not redirect to it", asyn
   const id = url.hash.split("/").pop() ?? "";
   const { client } = await visitor.login.interaction(provider.origin, id);
   assertEquals(client, { client_id: `gate:${WIKI}`, client_name: WIKI });
-  const declined = await visitor.login.answer(provider.origin, id, {
+  const { body } = await visitor.login.answer(provider.origin, id, {
     declined: true,
   });
-  assertEquals(await declined.json(), { redirect_to: `${provider.origin}/` });
+  assertEquals(body, { redirect_to: `${provider.origin}/` });
 });
 
 Deno.test("rejects a --gate-host that is not a host", async () => {

@@ -14,25 +14,12 @@ import {
   type ChallengeRecord,
   type Challenges,
   challengesIn,
+  type ChallengeState,
   REMEMBER_MS,
 } from "./challenges.ts";
 
 // promise: What strangers leave in the login's store is limited, and more so
 //   for each client.
-
-/** Challenges of two processes over one store. */
-interface Opened {
-  readonly store: Challenges;
-  readonly other: Challenges;
-}
-
-/** Defines a test with a memory store; for the other drivers see `single_use_test.ts`. */
-function rule(name: string, hold: (opened: Opened) => Promise<void>): void {
-  Deno.test(`challenges: ${name}`, async () => {
-    const store = createMemoryStore();
-    await hold({ store: challengesIn(store), other: challengesIn(store) });
-  });
-}
 
 const NOW_MS = Date.parse("2026-01-31T09:00:00Z");
 const TTL_MS = 300_000;
@@ -55,191 +42,138 @@ function recordOf(more: Partial<ChallengeRecord> = {}): ChallengeRecord {
   };
 }
 
-rule(
-  "every connection reads a created challenge",
-  async ({ store, other }) => {
-    const record = recordOf({ subject: "did:web:alice.example" });
-    await store.create(record, after(0));
-    const expected = { state: "issued", record } as const;
-    assertEquals(await store.read(record.challenge_id, after(0)), expected);
-    assertEquals(await other.read(record.challenge_id, after(0)), expected);
-  },
-);
+/** Challenges of two processes over one memory store; for the other drivers see `single_use_test.ts`. */
+function openTwice() {
+  const store = createMemoryStore();
+  return { store: challengesIn(store), other: challengesIn(store) };
+}
 
-rule("an unknown challenge is not found", async ({ store }) => {
-  const { challenge_id } = recordOf();
-  const at = after(0);
-  assertEquals(await store.read(challenge_id, at), { state: "not_found" });
-  assertEquals(await store.countFailure(challenge_id, at), "not_found");
-  assertEquals(await store.consume(challenge_id, at), "not_found");
-  // The calls must not have created it.
-  assertEquals(await store.read(challenge_id, at), { state: "not_found" });
-});
-
-rule("rejects an existing id, even of a used challenge", async ({ store }) => {
+async function create(store: Challenges): Promise<string> {
   const record = recordOf();
   await store.create(record, after(0));
+  return record.challenge_id;
+}
+
+const fail = async (store: Challenges, id: string, times: number) => {
+  for (let i = 0; i < times; i++) await store.countFailure(id, after(i));
+};
+const use = (store: Challenges, id: string) => store.consume(id, after(0));
+
+const EXPIRED = TTL_MS;
+const REMOVED = TTL_MS + REMEMBER_MS;
+
+/** What happened to a challenge, and its state at times after its creation. */
+const STATES: readonly (readonly [
+  what: string,
+  happens: (store: Challenges, id: string) => Promise<unknown>,
+  states: Readonly<Record<number, ChallengeState>>,
+])[] = [
+  ["nothing", () => Promise.resolve(), {
+    [EXPIRED - 1]: "issued",
+    [EXPIRED]: "expired",
+    [EXPIRED + 1]: "expired",
+    [REMOVED - 1]: "expired",
+    [REMOVED]: "not_found",
+    [REMOVED + 5_000]: "not_found",
+  }],
+  ["four failures", (store, id) => fail(store, id, 4), {
+    [5]: "issued",
+    [EXPIRED - 1]: "issued",
+    [EXPIRED]: "expired",
+    [REMOVED]: "not_found",
+  }],
+  ["five failures", (store, id) => fail(store, id, 5), {
+    [5]: "burned",
+    [EXPIRED]: "burned",
+    [REMOVED - 1]: "burned",
+    [REMOVED]: "not_found",
+  }],
+  ["a use", use, {
+    [0]: "used",
+    [EXPIRED]: "used",
+    [REMOVED - 1]: "used",
+    [REMOVED]: "not_found",
+  }],
+  ["failures and a use", async (store, id) => {
+    await fail(store, id, 4);
+    await use(store, id);
+    await fail(store, id, 4);
+  }, { [5]: "used", [EXPIRED]: "used", [REMOVED]: "not_found" }],
+];
+
+Deno.test("used precedes burned, burned precedes expired, and nothing changes a closed challenge", async (t) => {
+  for (const [what, happens, states] of STATES) {
+    await t.step(`after ${what}`, async () => {
+      const { store, other } = openTwice();
+      const id = await create(store);
+      await happens(store, id);
+      for (const [ms, state] of Object.entries(states)) {
+        const at = after(Number(ms));
+        if (state !== "issued") {
+          assertEquals(await store.consume(id, at), state);
+          assertEquals(await store.countFailure(id, at), state);
+        }
+        assertEquals((await other.read(id, at)).state, state);
+      }
+    });
+  }
+  await t.step("up to its last millisecond it can be used", async () => {
+    const { store } = openTwice();
+    const used = await store.consume(await create(store), after(EXPIRED - 1));
+    assertEquals(used, "consumed");
+  });
+});
+
+Deno.test("every connection reads a created challenge, whose id is taken even when it is used", async () => {
+  const { store, other } = openTwice();
+  const record = recordOf({ subject: "did:web:alice.example" });
+  const id = record.challenge_id;
+  for (const ask of ["consume", "countFailure"] as const) {
+    // The calls must not create it.
+    assertEquals(await store[ask](id, after(0)), "not_found");
+  }
+  await store.create(record, after(0));
+  for (const each of [store, other]) {
+    assertEquals(await each.read(id, after(0)), { state: "issued", record });
+  }
   const again = () => store.create(record, after(0));
   await assertRejects(again, RangeError, "its id is taken");
-  assertEquals(
-    await store.consume(record.challenge_id, after(0)),
-    "consumed",
-  );
+  assertEquals(await use(store, id), "consumed");
   await assertRejects(again, RangeError, "its id is taken");
-  assertEquals(await store.consume(record.challenge_id, after(0)), "used");
+  assertEquals(await use(store, id), "used");
 });
 
-rule(
-  "exactly one of 100 concurrent uses succeeds",
-  async ({ store, other }) => {
-    const { challenge_id } = await create(store);
-    const answers = await Promise.all(
-      Array.from(
-        { length: 100 },
-        (_, i) => (i % 2 ? store : other).consume(challenge_id, after(1)),
-      ),
+Deno.test("of concurrent calls exactly one use succeeds, and every failure counts", async () => {
+  const { store, other } = openTwice();
+  const atOnce = <T>(count: number, ask: (each: Challenges) => Promise<T>) =>
+    Promise.all(
+      Array.from({ length: count }, (_, i) => ask(i % 2 ? store : other)),
     );
-    assertEquals(count(answers, "consumed"), 1);
-    assertEquals(count(answers, "used"), 99);
-    assertEquals(await store.read(challenge_id, after(1)), { state: "used" });
-  },
-);
-
-rule("the fifth failure burns; a use can't undo it", async ({ store }) => {
-  const { challenge_id } = await create(store);
-  for (let i = 1; i <= 4; i++) {
-    assertEquals(
-      await store.countFailure(challenge_id, after(i)),
-      "issued",
-    );
-  }
+  const id = await create(store);
+  const answers = await atOnce(100, (each) => each.consume(id, after(1)));
   assertEquals(
-    (await store.read(challenge_id, after(5))).state,
-    "issued",
+    answers.toSorted(),
+    ["consumed", ...Array(99).fill("used")],
   );
-  for (let i = 5; i <= 7; i++) {
-    assertEquals(
-      await store.countFailure(challenge_id, after(i)),
-      "burned",
-    );
-    assertEquals(await store.consume(challenge_id, after(i)), "burned");
-    assertEquals(
-      await store.read(challenge_id, after(i)),
-      { state: "burned" },
-    );
-  }
-});
-
-rule("counts all concurrent failures", async ({ store, other }) => {
   for (const failures of [4, 5]) {
-    const { challenge_id } = await create(store);
-    await Promise.all(
-      Array.from(
-        { length: failures },
-        (_, i) => (i % 2 ? store : other).countFailure(challenge_id, after(1)),
-      ),
-    );
-    const { state } = await store.read(challenge_id, after(1));
+    const failing = await create(store);
+    await atOnce(failures, (each) => each.countFailure(failing, after(1)));
+    const { state } = await store.read(failing, after(1));
     assertEquals(state, failures === 5 ? "burned" : "issued");
   }
 });
 
-rule("expires exactly at its expiry", async ({ store }) => {
-  const { challenge_id } = await create(store);
-  const { challenge_id: early } = await create(store);
-  const state = async (ms: number) =>
-    (await store.read(challenge_id, after(ms))).state;
-  assertEquals(await state(TTL_MS - 1), "issued");
-  assertEquals(await store.consume(early, after(TTL_MS - 1)), "consumed");
-  for (const ms of [TTL_MS, TTL_MS + 1]) {
-    assertEquals(await state(ms), "expired");
-    assertEquals(await store.consume(challenge_id, after(ms)), "expired");
-    assertEquals(
-      await store.countFailure(challenge_id, after(ms)),
-      "expired",
-    );
-  }
-  // The caller provides the time, so these calls have not changed the
-  // challenge.
-  assertEquals(await state(0), "issued");
-});
-
-rule("used precedes burned, burned precedes expired", async ({ store }) => {
-  const { challenge_id: used } = await create(store);
-  const { challenge_id: burned } = await create(store);
-  for (let i = 0; i < 5; i++) {
-    await store.countFailure(burned, after(0));
-    if (i === 3) await store.countFailure(used, after(0));
-  }
-  await store.consume(used, after(0));
-  for (const ms of [TTL_MS, TTL_MS + REMEMBER_MS - 1]) {
-    assertEquals(await store.read(used, after(ms)), { state: "used" });
-    assertEquals(await store.read(burned, after(ms)), { state: "burned" });
-    assertEquals(await store.consume(used, after(ms)), "used");
-    assertEquals(await store.consume(burned, after(ms)), "burned");
-  }
-});
-
-rule(
-  "is not found from 60 s after its expiry, in every state",
-  async ({ store }) => {
-    const open = await create(store);
-    const used = await create(store);
-    const burned = await create(store);
-    await store.consume(used.challenge_id, after(0));
-    for (let i = 0; i < 5; i++) {
-      await store.countFailure(burned.challenge_id, after(0));
-    }
-    const all = [open, used, burned];
-    const last = after(TTL_MS + REMEMBER_MS - 1);
-    for (const { challenge_id } of all) {
-      const { state } = await store.read(challenge_id, last);
-      assertNotEquals(state, "not_found");
-    }
-    for (const { challenge_id } of all) {
-      for (const ms of [TTL_MS + REMEMBER_MS, TTL_MS + REMEMBER_MS + 5_000]) {
-        assertEquals(
-          await store.read(challenge_id, after(ms)),
-          { state: "not_found" },
-        );
-        assertEquals(
-          await store.countFailure(challenge_id, after(ms)),
-          "not_found",
-        );
-        assertEquals(
-          await store.consume(challenge_id, after(ms)),
-          "not_found",
-        );
-      }
-    }
-  },
-);
-
-rule("an invalid date leaves no challenge open", async ({ store }) => {
-  const { challenge_id } = await create(store);
+Deno.test("an invalid date leaves no challenge open", async () => {
+  const { store } = openTwice();
+  const id = await create(store);
   const never = new Date(NaN);
   for (const ask of ["read", "consume", "countFailure"] as const) {
-    let answer: unknown;
-    try {
-      answer = await store[ask](challenge_id, never);
-    } catch (error) {
-      answer = error;
-    }
+    const answer: unknown = await store[ask](id, never).catch((error) => error);
     assertNotEquals(answer, "consumed");
     assertNotEquals((answer as { state?: string }).state, "issued");
   }
-  assertEquals(await store.consume(challenge_id, after(0)), "consumed");
+  assertEquals(await use(store, id), "consumed");
 });
-
-async function create(store: Challenges): Promise<ChallengeRecord> {
-  const record = recordOf();
-  await store.create(record, after(0));
-  return record;
-}
-
-function count(answers: readonly unknown[], wanted: unknown): number {
-  return answers.filter((answer) => answer === wanted).length;
-}
 
 /** Lists the ids in a store. */
 async function idsIn(store: RecordStore, kind = CHALLENGE) {
@@ -280,15 +214,18 @@ Deno.test("one client holds at most a quarter of the memory for challenges", asy
 
 Deno.test("challenges of the open endpoint and of pages have separate limits", async () => {
   const store = createMemoryStore();
-  const open = challengesIn(store);
-  for (let i = 0; i < 100_000; i++) await open.create(recordOf(), after(0));
+  for (const kind of [CHALLENGE, PAGE_CHALLENGE]) {
+    assertEquals(kind.maxRecords, 100_000);
+  }
+  const open = challengesIn(store, { ...CHALLENGE, maxRecords: 10 });
+  for (let i = 0; i < 10; i++) await open.create(recordOf(), after(0));
   const error = await expectSigError(
     () => open.create(recordOf(), after(0)),
     "rate_limited",
     "Cannot store challenge: the limit is reached",
   );
   assertEquals(typeof error.context.retry_after_seconds, "number");
-  const pages = challengesIn(store, PAGE_CHALLENGE);
+  const pages = challengesIn(store, { ...PAGE_CHALLENGE, maxRecords: 10 });
   await pages.create(recordOf(), after(0));
   assertEquals((await idsIn(store, PAGE_CHALLENGE)).length, 1);
 });

@@ -234,11 +234,11 @@ Deno.test("the error for a thousand unknown members is small", async () => {
   assert(JSON.stringify(error.context).length < 40_000);
 });
 
-Deno.test("W5: 20,000 ids and nonces are unique, of full length and evenly distributed", async () => {
+Deno.test("W5: 5,000 ids and nonces are unique, of full length and evenly distributed", async () => {
   const seen = new Set<string>();
   const counts = new Map<string, number>();
   const challenges = challengesIn(createMemoryStore());
-  for (let i = 0; i < 20_000; i++) {
+  for (let i = 0; i < 5_000; i++) {
     const { challenge_id, nonce } = await create({}, { challenges });
     if (!/^[A-Za-z0-9_-]{32}$/.test(challenge_id)) {
       throw new Error(challenge_id);
@@ -250,11 +250,11 @@ Deno.test("W5: 20,000 ids and nonces are unique, of full length and evenly distr
       counts.set(char, (counts.get(char) ?? 0) + 1);
     }
   }
-  assertEquals(seen.size, 40_000);
+  assertEquals(seen.size, 10_000);
   assertEquals(counts.size, 64);
-  // 625 are expected with a standard deviation of 25; 8 deviations don't
-  // happen by chance.
+  // 156 are expected with a standard deviation of 12; 8 deviations don't happen
+  // by chance.
   for (const [char, count] of counts) {
-    assert(Math.abs(count - 625) < 200, `${char}: ${count}`);
+    assert(Math.abs(count - 156) < 100, `${char}: ${count}`);
   }
 });

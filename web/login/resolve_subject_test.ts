@@ -1,9 +1,10 @@
 import { assertEquals } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
-import { jwkToDidKey, signAttestation, type SigningKey } from "@sig/jose";
+import { signAttestation, type SigningKey } from "@sig/jose";
 import { createSubjectKeys } from "./subject_key.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { serveLoopback } from "../../tests/kit/loopback.ts";
+import { Person } from "../testdata/independent_client.ts";
 import { LoginFixture, newKey } from "./testdata/login_fixture.ts";
 
 const KEY = await newKey();
@@ -211,10 +212,7 @@ Deno.test("rejects did:web without a fetch policy", async () => {
 Deno.test("caches 1,024 did:key keys and evicts the least recently used", async () => {
   const keys = createSubjectKeys();
   const kids: string[] = [];
-  for (let i = 0; i <= 1_024; i++) {
-    const did = jwkToDidKey((await newKey()).publicJwk);
-    kids.push(`${did}#${did.slice(8)}`);
-  }
+  for (let i = 0; i <= 1_024; i++) kids.push(new Person().kid);
   const [a, b, ...others] = kids as [string, string, ...string[]];
   const firstA = await keys(a);
   const firstB = await keys(b);

@@ -8,11 +8,11 @@ import {
   SignJWT,
   UnsecuredJWT,
 } from "jose";
+import { readAnswer } from "../testdata/answer.ts";
 import {
   Browser,
   CALLBACK,
   OTHER,
-  statusOf,
   testKeys,
   testKeysText,
   TestProvider,
@@ -20,7 +20,7 @@ import {
 
 // promise: A code goes only to a registered redirect URI, compared exactly.
 
-/** Attacks by an authorization link. */
+/** Parameters of an authorization link; undefined ones are omitted. */
 type Changes = Record<string, string | undefined>;
 
 /** Requests that must show an error page instead of redirecting. */
@@ -28,128 +28,107 @@ const TO_A_PAGE: readonly (readonly [attack: string, changes: Changes])[] = [
   ["an unknown client", { client_id: "nobody" }],
   ["no client", { client_id: undefined }],
   ["no redirect_uri", { redirect_uri: undefined }],
-  ...[
-    ["an empty one", ""],
-    ["another client's", OTHER.redirect_uri],
-    ["a slash more", `${CALLBACK}/`],
-    ["a path below", `${CALLBACK}/x`],
-    ["a path with dot segments", "https://app.example/x/../callback"],
-    ["a query more", `${CALLBACK}?x=1`],
-    ["another query", "https://app.example/cb?tenant=2"],
-    ["a query without its part", "https://app.example/cb"],
-    ["a fragment", `${CALLBACK}#x`],
-    ["another scheme", "http://app.example/callback"],
-    ["capital letters", "https://APP.example/callback"],
-    ["a port", "https://app.example:443/callback"],
-    ["a user", "https://app.example@evil.example/callback"],
-    ["a longer host", "https://app.example.evil.example/callback"],
-    ["a backslash", "https://app.example\\@evil.example/"],
-    ["an encoded letter", "https://app.example/%63allback"],
-    ["a script", "javascript:alert(1)"],
-    ["white space", ` ${CALLBACK}`],
-  ].map(([attack = "", redirect_uri]) => [attack, { redirect_uri }] as const),
+  ...Object.entries({
+    "an empty one": "",
+    "another client's": OTHER.redirect_uri,
+    "a slash more": `${CALLBACK}/`,
+    "a path below": `${CALLBACK}/x`,
+    "a path with dot segments": "https://app.example/x/../callback",
+    "a query more": `${CALLBACK}?x=1`,
+    "another query": "https://app.example/cb?tenant=2",
+    "a query without its part": "https://app.example/cb",
+    "a fragment": `${CALLBACK}#x`,
+    "another scheme": "http://app.example/callback",
+    "capital letters": "https://APP.example/callback",
+    "a port": "https://app.example:443/callback",
+    "a user": "https://app.example@evil.example/callback",
+    "a longer host": "https://app.example.evil.example/callback",
+    "a backslash": "https://app.example\\@evil.example/",
+    "an encoded letter": "https://app.example/%63allback",
+    "a script": "javascript:alert(1)",
+    "white space": ` ${CALLBACK}`,
+  }).map(([attack, redirect_uri]) => [attack, { redirect_uri }] as const),
 ];
 
 Deno.test("never redirects to an address that is not exactly a registered one", async (t) => {
   await using provider = await TestProvider.start();
+  const addresses = new Map<string, string>();
   for (const [attack, changes] of TO_A_PAGE) {
+    addresses.set(attack, await provider.authorizeUrl(changes));
+  }
+  const own = await provider.authorizeUrl();
+  for (const name of ["client_id", "redirect_uri"]) {
+    const again = new URL(own).searchParams.get(name)!;
+    const twice = new URLSearchParams({ [name]: again });
+    addresses.set(`${name} twice`, `${own}&${twice}`);
+  }
+  for (const [attack, url] of addresses) {
     await t.step(attack, async () => {
-      const response = await fetch(await provider.authorizeUrl(changes), {
-        headers: { accept: "text/html" },
-        redirect: "manual",
-      });
-      const text = await response.text();
-      assertEquals(response.status, 400);
-      assertEquals(response.headers.get("location"), null);
+      const { status, headers, text } = await readAnswer(
+        new Browser().send(url, { headers: { accept: "text/html" } }),
+      );
+      assertEquals([status, headers.get("location")], [400, null]);
       assertStringIncludes(text, "<p>Cannot sign in: ");
       // The page does not contain the input.
       assert(!text.includes("evil") && !text.includes("alert"));
-      assertEquals(response.headers.get("x-frame-options"), "DENY");
-    });
-  }
-  for (const name of ["client_id", "redirect_uri"]) {
-    await t.step(`${name} twice`, async () => {
-      const url = await provider.authorizeUrl();
-      const again = new URL(url).searchParams.get(name)!;
-      const response = await fetch(
-        `${url}&${new URLSearchParams({ [name]: again })}`,
-        { redirect: "manual" },
-      );
-      assertEquals(await statusOf(response), 400);
-      assertEquals(response.headers.get("location"), null);
+      assertEquals(headers.get("x-frame-options"), "DENY");
     });
   }
 });
 
 /** Requests whose errors go to the application, with `iss` and the state. */
-const SENT_TO_APPLICATION: readonly (readonly [
-  attack: string,
-  changes: Changes,
-  error: string,
-])[] = [
-  ["no PKCE", { code_challenge: undefined }, "invalid_request"],
-  ["PKCE by plain", { code_challenge_method: "plain" }, "invalid_request"],
-  [
-    "PKCE of no method",
+const SENT_TO_APPLICATION: Readonly<Record<string, readonly Changes[]>> = {
+  invalid_request: [
+    { code_challenge: undefined },
+    { code_challenge_method: "plain" },
     { code_challenge_method: undefined },
-    "invalid_request",
-  ],
-  ["an invalid challenge", { code_challenge: "short" }, "invalid_request"],
-  [
-    "implicit flow",
-    { response_type: "id_token token" },
-    "unsupported_response_type",
-  ],
-  [
-    "hybrid flow",
-    { response_type: "code id_token" },
-    "unsupported_response_type",
-  ],
-  ["no response_type", { response_type: undefined }, "invalid_request"],
-  ["an answer in a fragment", { response_mode: "fragment" }, "invalid_request"],
-  ["a request object", { request: "e30.e30." }, "request_not_supported"],
-  ["a request to fetch", {
-    request_uri: "http://169.254.169.254/",
-  }, "request_uri_not_supported"],
-  ["a registration", { registration: "{}" }, "registration_not_supported"],
-  ["no openid", { scope: "profile" }, "invalid_scope"],
-  ["no scope", { scope: undefined }, "invalid_request"],
-  [
-    "prompts that exclude each other",
+    { code_challenge: "short" },
+    { response_type: undefined },
+    { response_mode: "fragment" },
+    { scope: undefined },
     { prompt: "none login" },
-    "invalid_request",
+    { prompt: "create" },
+    { max_age: "-1" },
+    { id_token_hint: "x.y.z" },
+    { nonce: "n".repeat(1_025) },
+    { login_hint: "n".repeat(5_000) },
   ],
-  ["a prompt that there is not", { prompt: "create" }, "invalid_request"],
-  ["a max_age that is not a number", { max_age: "-1" }, "invalid_request"],
-  ["a silent request of a stranger", { prompt: "none" }, "login_required"],
-  ["a hint that is not a token", { id_token_hint: "x.y.z" }, "invalid_request"],
-  ["a long parameter", { nonce: "n".repeat(1_025) }, "invalid_request"],
-  ["a very long one", { login_hint: "n".repeat(5_000) }, "invalid_request"],
-];
+  unsupported_response_type: [
+    { response_type: "id_token token" },
+    { response_type: "code id_token" },
+  ],
+  request_not_supported: [{ request: "e30.e30." }],
+  request_uri_not_supported: [{ request_uri: "http://169.254.169.254/" }],
+  registration_not_supported: [{ registration: "{}" }],
+  invalid_scope: [{ scope: "profile" }],
+  // A silent request of a stranger.
+  login_required: [{ prompt: "none" }],
+};
 
 Deno.test("sends errors to the application, with iss and state", async (t) => {
   await using provider = await TestProvider.start();
-  const follow = async (url: string, error: string) => {
-    const back = await new Browser().follow(url);
-    const { searchParams: parameters } = back;
-    assertEquals(`${back.origin}${back.pathname}`, CALLBACK);
-    assertEquals(parameters.get("error"), error);
-    assertEquals(parameters.get("iss"), provider.origin);
-    assertEquals(parameters.get("state"), "s1");
-    assertEquals(parameters.get("code"), null);
-  };
-  for (const [attack, changes, error] of SENT_TO_APPLICATION) {
-    await t.step(
-      attack,
-      async () => await follow(await provider.authorizeUrl(changes), error),
-    );
-  }
+  const cases = Object.entries(SENT_TO_APPLICATION).flatMap(([error, all]) =>
+    all.map((changes) => ({ error, changes, also: "" }))
+  );
   for (const name of ["scope", "nonce", "code_challenge", "prompt", "x"]) {
-    await t.step(`${name} twice`, async () =>
-      await follow(
-        `${await provider.authorizeUrl({ [name]: "openid" })}&${name}=openid`,
-        "invalid_request",
-      ));
+    cases.push({
+      error: "invalid_request",
+      changes: { [name]: "openid" },
+      also: `&${name}=openid`,
+    });
+  }
+  for (const { error, changes, also } of cases) {
+    const [sent = []] = Object.entries(changes);
+    await t.step(`${sent.join("=").slice(0, 60)}${also}`, async () => {
+      const url = await provider.authorizeUrl(changes);
+      const back = await new Browser().follow(url + also);
+      const { searchParams: parameters } = back;
+      assertEquals(`${back.origin}${back.pathname}`, CALLBACK);
+      assertEquals(
+        ["error", "iss", "state", "code"].map((name) => parameters.get(name)),
+        [error, provider.origin, "s1", null],
+      );
+    });
   }
 });
 
@@ -196,47 +175,35 @@ Deno.test("an id_token_hint must be an ID token of this provider for this applic
     "for another application": await sign({}, { aud: "other" }).sign(key),
     "that is a logout token": await sign({ typ: "logout+jwt" }).sign(key),
   };
+  const errorOf = (id_token_hint: string, more: Record<string, string> = {}) =>
+    browser.silentError(provider, { id_token_hint, ...more });
   for (const [what, hint] of Object.entries(hints)) {
     await t.step(what, async () => {
-      const back = await browser.follow(
-        await provider.authorizeUrl({ id_token_hint: hint }),
-      );
-      assertEquals(back.searchParams.get("error"), "invalid_request");
+      assertEquals(await errorOf(hint), "invalid_request");
     });
   }
   await t.step("accepts a valid hint, even if it has expired", async () => {
     provider.skewMs = 3_600_000;
-    const back = await browser.follow(
-      await provider.authorizeUrl({ id_token_hint: id_token }),
-    );
-    assert(back.searchParams.has("code"));
+    assertEquals(await errorOf(id_token), null);
   });
   await t.step("a hint for another person gives no silent login", async () => {
     const { person: bob } = await provider.employ();
     const hint = await sign({}, { sub: bob.did }).sign(key);
-    assertEquals(
-      await browser.silentError(provider, { id_token_hint: hint }),
-      "login_required",
-    );
+    assertEquals(await errorOf(hint), "login_required");
   });
   await t.step("login_hint must name the same person", async () => {
-    const errorOf = (login_hint: string) =>
-      browser.silentError(provider, { id_token_hint: id_token, login_hint });
-    assertEquals(await errorOf("did:web:bob.example"), "invalid_request");
-    assertEquals(await errorOf(person.did), null);
+    const bob = { login_hint: "did:web:bob.example" };
+    assertEquals(await errorOf(id_token, bob), "invalid_request");
+    assertEquals(await errorOf(id_token, { login_hint: person.did }), null);
   });
 });
 
 Deno.test("prompt makes the person sign again", async () => {
   await using provider = await TestProvider.start();
   const { browser } = await provider.logIn();
-  for (
-    const prompt of ["login", "consent", "select_account", "login consent"]
-  ) {
-    const { hash } = await browser.follow(
-      await provider.authorizeUrl({ prompt }),
-    );
-    assertStringIncludes(hash, "#/sign-in/");
+  const prompts = ["login", "consent", "select_account", "login consent"];
+  for (const prompt of prompts) {
+    await browser.begin(await provider.authorizeUrl({ prompt }));
   }
 });
 
@@ -253,15 +220,9 @@ Deno.test("login requests write nothing to the store", async () => {
     },
     settings: { gateHosts: ["wiki.example"] },
   });
-  const { origin } = provider;
   const begin = "b".repeat(43);
-  for (
-    const url of [
-      await provider.authorizeUrl(),
-      `${origin}/gate/login?begin=${begin}&rd=http://wiki.example/`,
-    ]
-  ) {
-    await new Browser().begin(url);
-  }
+  const gate = `/gate/login?begin=${begin}&rd=http://wiki.example/`;
+  await new Browser().begin(await provider.authorizeUrl());
+  await new Browser().begin(provider.origin + gate);
   assertEquals(written, []);
 });

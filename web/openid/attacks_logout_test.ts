@@ -20,45 +20,35 @@ Deno.test("a link alone can't log a person out: it leads to a confirmation form"
   };
   for (const [what, query] of Object.entries(links)) {
     await t.step(what, async () => {
-      const response = await browser.send(`${origin}/oidc/logout?${query}`);
-      const text = await response.text();
-      assertEquals(response.status, 200);
+      const url = `${origin}/oidc/logout?${query}`;
+      const { status, headers, text } = await browser.ask(url);
+      assertEquals(status, 200);
       assertStringIncludes(text, '<form method="post" action="/oidc/logout">');
-      const policy = response.headers.get("content-security-policy") ?? "";
+      const policy = headers.get("content-security-policy") ?? "";
       assertStringIncludes(policy, "form-action 'self'");
       assertStringIncludes(policy, "frame-ancestors 'none'");
       assert(await isIn());
     });
   }
-  const post = async (fields: Record<string, string>, headers = {}) => {
-    const response = await browser.send(`${origin}/oidc/logout`, {
+  const post = (fields: Record<string, string>, headers = {}) =>
+    browser.ask(`${origin}/oidc/logout`, {
       ...{ method: "POST", headers },
       body: new URLSearchParams(fields),
     });
-    await response.body?.cancel();
-    return response;
-  };
   await t.step("rejects a form with a wrong token", async () => {
     assertEquals((await post({ csrf: "A".repeat(43) })).status, 200);
     assert(await isIn());
   });
   await t.step("a form of another site is redirected to a GET", async () => {
-    const response = await post({ state: "x" }, {
-      origin: "https://app.example",
-      "sec-fetch-site": "cross-site",
-    });
-    assertEquals(response.status, 303);
-    assertEquals(
-      response.headers.get("location"),
-      `${origin}/oidc/logout?state=x`,
-    );
-    for (const fields of [{}, { csrf: "x" }]) {
-      const foreign = await post(fields, {
-        origin: "https://evil.example",
-        "sec-fetch-site": "cross-site",
-      });
-      assertEquals(foreign.status, 303);
-      assertEquals(foreign.headers.getSetCookie(), []);
+    const other = {
+      ...{ origin: "https://app.example", "sec-fetch-site": "cross-site" },
+    };
+    const forms: Record<string, string>[] = [{ state: "x" }, {}, { csrf: "x" }];
+    for (const fields of forms) {
+      const { status, headers } = await post(fields, other);
+      const url = `${origin}/oidc/logout?${new URLSearchParams(fields)}`;
+      assertEquals([status, headers.get("location")], [303, url]);
+      assertEquals(headers.getSetCookie(), []);
       assert(await isIn());
     }
   });
@@ -70,12 +60,9 @@ Deno.test("a link alone can't log a person out: it leads to a confirmation form"
         "state=1&state=2",
       ]
     ) {
-      const response = await browser.send(`${origin}/oidc/logout?${query}`);
-      await response.body?.cancel();
-      assertEquals([response.status, response.headers.get("location")], [
-        400,
-        null,
-      ]);
+      const url = `${origin}/oidc/logout?${query}`;
+      const { status, headers } = await browser.ask(url);
+      assertEquals([status, headers.get("location")], [400, null]);
     }
     assert(await isIn());
   });
@@ -96,12 +83,9 @@ Deno.test("a link alone can't log a person out: it leads to a confirmation form"
         state: '">x',
         post_logout_redirect_uri: "https://app.example/bye",
       });
-      const response = await post({ csrf: csrf!, ...asked });
-      assertEquals(response.status, 303);
-      assertEquals(
-        response.headers.get("location"),
-        "https://app.example/bye?state=%22%3Ex",
-      );
+      const { status, headers } = await post({ csrf: csrf!, ...asked });
+      const bye = "https://app.example/bye?state=%22%3Ex";
+      assertEquals([status, headers.get("location")], [303, bye]);
       assertEquals(await isIn(), false);
       assertEquals((await provider.refresh(tokens.refresh_token)).status, 400);
     },
@@ -123,21 +107,18 @@ Deno.test("with an unregistered address the session ends on the provider's own p
     const browser = new Browser();
     const { id_token } = await browser.tokens(provider, person);
     const url = `${origin}/oidc/logout?${query.replace("TOKEN", id_token)}`;
-    let response = await browser.send(url);
-    let text = await response.text();
-    const [, csrf] = /name="csrf" value="([^"]+)"/.exec(text) ?? [];
+    let { response, fields: { csrf } } = await browser.form(url);
     assertEquals(csrf === undefined, query.includes("TOKEN"));
     if (csrf !== undefined) {
       const policy = response.headers.get("content-security-policy") ?? "";
       assert(policy.endsWith("; form-action 'self'"), policy);
-      response = await browser.send(`${origin}/oidc/logout`, {
+      response = await browser.ask(`${origin}/oidc/logout`, {
         method: "POST",
         body: new URLSearchParams(`${query}&csrf=${csrf}`),
       });
-      text = await response.text();
     }
     assertEquals(response.status, 200, query);
-    assertStringIncludes(text, "<h1>You are signed out</h1>");
+    assertStringIncludes(response.text, "<h1>You are signed out</h1>");
     assertEquals(await browser.silentError(provider), "login_required");
   }
 });

@@ -13,23 +13,22 @@ import {
 
 /** Fetches the list of consents. */
 async function consents({ origin }: TestProvider, browser: Browser) {
-  const response = await browser.send(`${origin}/oidc/consents`);
-  assertEquals(response.status, 200);
-  return await response.json();
+  const { status, body } = await browser.ask(`${origin}/oidc/consents`);
+  assertEquals(status, 200);
+  return body;
 }
 
-async function revoke(
+function revoke(
   { origin }: TestProvider,
   browser: Browser,
   client_id: string,
   headers: Record<string, string> = {},
 ) {
-  const response = await browser.send(`${origin}/oidc/consents/revoke`, {
+  return browser.ask(`${origin}/oidc/consents/revoke`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify({ client_id }),
   });
-  return { status: response.status, body: await response.json() };
 }
 
 Deno.test("the first login at each application asks for consent, later logins do not", async () => {

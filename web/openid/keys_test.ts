@@ -2,9 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { decodeProtectedHeader, exportJWK, generateKeyPair } from "jose";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { generateProviderKeys, readProviderKeys } from "./keys.ts";
+import { testKeysText } from "./testdata/test_provider.ts";
 
 Deno.test("publishes only public members, with thumbprints as kids, and keeps old keys", async () => {
-  const text = await generateProviderKeys();
+  const text = await testKeysText();
   const keys = await readProviderKeys(text);
   for (const key of keys.jwks.keys) {
     for (const secret of ["d", "p", "q", "dp", "dq", "qi"]) {
@@ -26,7 +27,7 @@ Deno.test("publishes only public members, with thumbprints as kids, and keeps ol
 });
 
 Deno.test("rejects unusable keys without showing them", async (t) => {
-  const { keys } = JSON.parse(await generateProviderKeys());
+  const { keys } = JSON.parse(await testKeysText());
   const [rsa, ec, ed] = keys;
   const other = await generateKeyPair("EdDSA");
   const { x } = await exportJWK(other.publicKey);

@@ -84,17 +84,14 @@ Deno.test("the watch ends sessions with other conditions and notifies their appl
   const { person } = await before.logIn();
   // This provider only shares the store.
   await using neighbour = await TestProvider.start({ store, clients });
-  assertEquals(await neighbour.web.provider!.watch(), {
-    ...{ looked: 0, unanswered: 0 },
-  });
+  const looked = (at: TestProvider) => at.web.provider!.watch();
+  assertEquals(await looked(neighbour), { looked: 0, unanswered: 0 });
   await using after = await TestProvider.start({
     ...{ store, clients },
     web: { audiences: [before.origin] },
   });
   after.issuerIsDown = true;
-  assertEquals(await after.web.provider!.watch(), {
-    ...{ looked: 1, unanswered: 0 },
-  });
+  assertEquals(await looked(after), { looked: 1, unanswered: 0 });
   assertEquals(await after.web.provider!.deliver(), 1);
   assertEquals(receiver.subjects, [person.did]);
 });
@@ -132,11 +129,12 @@ Deno.test("an attestation for one login is rejected by another one over the same
   const { id, attestation, send } = await thief.sign(one, person, url);
   const browser = thief.cookies.get(cookieAt("sig-browser", one))!;
   thief.cookies.set(cookieAt("sig-browser", { origin }), browser);
-  const taken = await thief.answer(other.origin, id, { attestation });
-  const { code, detail } = await taken.json();
-  assertEquals([taken.status, code], [404, "not_found"], detail);
+  const { status, body, text } = await thief.answer(other.origin, id, {
+    attestation,
+  });
+  assertEquals([status, body.code], [404, "not_found"], text);
   assertEquals(await thief.silentError(other), "login_required");
-  assertEquals(await statusOf(send()), 200);
+  assertEquals((await send()).status, 200);
 });
 
 Deno.test("a form_post answer of one login is not valid at another one with the same keys", async () => {

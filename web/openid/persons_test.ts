@@ -123,10 +123,10 @@ Deno.test("a person whose DID is longer than 255 characters gets no session, sin
     await provider.demo.enrol(root);
     await provider.demo.enrol(person.did, undefined, root);
     const browser = new Browser();
-    const answer = await (await browser.sign(provider, person, url)).send();
-    const { code, detail } = await answer.json();
+    const { send } = await browser.sign(provider, person, url);
+    const { status, body } = await send();
     assertEquals(
-      [answer.status, code, detail],
+      [status, body.code, body.detail],
       length === 255 ? [200, undefined, undefined] : [
         400,
         "invalid_identifier",

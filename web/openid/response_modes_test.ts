@@ -45,21 +45,16 @@ Deno.test("with form_post a page submits codes and errors to the application", a
     await provider.authorizeUrl({ ...changes, prompt: "none" }),
   );
   const silentForm = await browser.form(silent.href);
-  assertEquals([
-    silentForm.action,
-    silentForm.fields.error,
-    silentForm.fields.state,
-  ], [
-    CALLBACK,
-    "login_required",
-    state,
-  ]);
+  const { error, state: repeated } = silentForm.fields;
+  assertEquals(
+    [silentForm.action, error, repeated],
+    [CALLBACK, "login_required", state],
+  );
   const id = await browser.begin(
     await provider.authorizeUrl({ ...changes, prompt: "login" }),
   );
-  const declined = await browser.answer(origin, id, { declined: true });
-  const { redirect_to } = await declined.json();
-  const { fields } = await browser.form(redirect_to);
+  const { body } = await browser.answer(origin, id, { declined: true });
+  const { fields } = await browser.form(body.redirect_to);
   assertEquals(fields.error, "access_denied");
 });
 
@@ -77,11 +72,10 @@ Deno.test("a form only submits a response that this provider has sealed, for a m
     JSON.stringify({ ...made, redirect_uri: "https://evil.example/" }),
   ).toString("base64url");
   const refused = async (query: string) => {
-    const response = await fetch(`${origin}/oidc/form-post${query}`);
-    assertEquals([response.status, (await response.json()).detail], [
-      400,
-      "Cannot sign in: this answer has expired",
-    ]);
+    const url = `${origin}/oidc/form-post${query}`;
+    const { status, body } = await browser.ask(url);
+    const detail = "Cannot sign in: this answer has expired";
+    assertEquals([status, body.detail], [400, detail]);
   };
   await refused("");
   await refused(`?answer=${other}.${mac}`);
@@ -114,11 +108,11 @@ Deno.test("a client without PKCE needs a nonce; PKCE is enforced if it is used, 
     "nonce is required; see docs/openid.md, Libraries",
   ]);
   // Without a valid address, the developer sees the advice on a page.
-  const unknown = await new Browser().send(
+  const unknown = await new Browser().ask(
     await provider.authorizeUrl({ client_id: "nobody" }),
   );
   assertEquals(
-    (await unknown.json()).hint,
+    unknown.body.hint,
     "Its developer: see docs/openid.md, An entry of the file.",
   );
   // The documents have these sections.

@@ -3,33 +3,40 @@ import { assert, assertEquals } from "@std/assert";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { randomText } from "../login/digest.ts";
-import { createSessions } from "./sessions.ts";
-import { openKv } from "./testdata/open_kv.ts";
+import type { Session } from "./session.ts";
+import { createSessions, MAX_SESSIONS } from "./sessions.ts";
 
 const CONDITIONS = {
   ...{ audience: "https://login.example", issuer: null, require: [] },
 };
+const CONSENT = { clientId: "app", asked: ["openid"], granted: ["openid"] };
+const alice = { subject: "did:web:alice.example", relationship: null };
+
+/** Sessions in a store, and what they notify and revoke. */
+function createFixture() {
+  const store = createMemoryStore();
+  const notified: string[] = [];
+  const dropped: string[] = [];
+  const sessions = createSessions<null>({
+    ...{ store, lifeMs: 60_000, conditions: CONDITIONS },
+    notify: ({ client_id, sid }) =>
+      Promise.resolve(void notified.push(`${client_id} ${sid}`)),
+    drop: (grant) => Promise.resolve(void dropped.push(grant)),
+    now: () => new Date("2026-01-31T09:00:00Z"),
+  });
+  return { sessions, notified, dropped };
+}
 
 Deno.test("a session with the maximum number of applications and grants fits in every store and ends", async () => {
-  await using kv = await openKv();
-  const { store } = kv;
-  const dropped: string[] = [];
-  const notified: string[] = [];
-  const sessions = createSessions<null>({
-    store,
-    lifeMs: 60_000,
-    conditions: CONDITIONS,
-    notify: ({ client_id }) => Promise.resolve(void notified.push(client_id)),
-    drop: (grant) => Promise.resolve(void dropped.push(grant)),
-    now: () => new Date(),
-  });
+  // Every store has the same limit for the size of a record.
+  const { sessions, dropped, notified } = createFixture();
   const scopes = ["openid", "profile", "groups", "offline_access"];
   const given: string[] = [];
   let cookie: string | undefined;
   for (let i = 0; i < 66; i++) {
     const clientId = `${i}-`.padEnd(128, "x");
     const logIn = await sessions.logIn({
-      ...{ subject: "did:web:alice.example", relationship: null },
+      ...alice,
       consent: { clientId, asked: scopes, granted: scopes },
     }, await sessions.find(cookie));
     cookie = logIn.cookie;
@@ -44,13 +51,48 @@ Deno.test("a session with the maximum number of applications and grants fits in 
   }
   // The applications that joined first have left, and their grants are
   // revoked.
-  assertEquals(notified.map((id) => id.split("-")[0]), ["0", "1"]);
+  assertEquals(notified.map((each) => each.split("-")[0]), ["0", "1"]);
   assertEquals(dropped, given.filter((_, i) => i < 34 && i % 17 > 0));
   const [sid = ""] = cookie!.split(".");
   await sessions.end(sid);
   assertEquals(notified.length, 66);
   assertEquals(new Set(dropped).size, 66 * 16);
   assertEquals(await sessions.get(sid), undefined);
+});
+
+// promise: A person has at most 50 sessions on each server.
+
+Deno.test("a person's sessions beyond 50 end that person's oldest, with its grants and applications", async () => {
+  const { sessions, notified, dropped } = createFixture();
+  const logIn = async (before?: Session<null>, subject = alice.subject) => {
+    const who = { ...alice, subject, consent: CONSENT };
+    const { session, cookie } = await sessions.logIn(who, before);
+    await sessions.addGrant(session.sid, "app", `grant of ${session.sid}`);
+    return { session, cookie, sid: session.sid };
+  };
+  const bob = await logIn(undefined, "did:web:bob.example");
+  const own = [];
+  for (let i = 0; i < MAX_SESSIONS; i++) own.push(await logIn());
+  const [first, second, third] = own.map(({ sid }) => sid);
+  // After a new login in the same browser, its session is no longer the oldest.
+  const again = await logIn(own[1]!.session);
+  assertEquals([again.sid, notified], [second, []]);
+  assertEquals(await sessions.find(own[1]!.cookie), undefined);
+  await logIn();
+  await logIn();
+  assertEquals(notified, [`app ${first}`, `app ${third}`]);
+  assertEquals(dropped, [`grant of ${first}`, `grant of ${third}`]);
+  for (const cookie of [again.cookie, bob.cookie, own[3]!.cookie]) {
+    assert(await sessions.find(cookie));
+  }
+  // Sessions that have ended do not count.
+  for (let i = 0; i < MAX_SESSIONS; i++) {
+    const { sid } = await logIn(undefined, "did:web:bob.example");
+    await sessions.end(sid);
+  }
+  assert(await sessions.find(bob.cookie));
+  const listed = await Array.fromAsync(sessions.list());
+  assertEquals(listed.length, MAX_SESSIONS + 1);
 });
 
 Deno.test("too many sessions of one client end its oldest session and no other", async () => {
@@ -97,10 +139,7 @@ Deno.test("one process notifies the applications of an ended session; another ta
   const other = sessionsOf((client) =>
     Promise.resolve(void notified.push(client))
   );
-  const { session } = await dying.logIn({
-    ...{ subject: "did:web:alice.example", relationship: null },
-    consent: { clientId: "app", asked: ["openid"], granted: ["openid"] },
-  });
+  const { session } = await dying.logIn({ ...alice, consent: CONSENT });
   const { sid, confirmed_ms } = session;
   void dying.end(sid);
   await begun.promise;
@@ -125,7 +164,7 @@ Deno.test("a confirmation does not replace a relationship that has changed in th
     now: () => new Date(),
   });
   const { session } = await sessions.logIn({
-    ...{ subject: "did:web:alice.example", relationship: "first" },
+    ...{ ...alice, relationship: "first" },
   });
   await sessions.confirm(session, "second", 2);
   await sessions.confirm(session, "third", 3);

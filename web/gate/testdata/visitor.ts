@@ -104,7 +104,6 @@ export class Visitor {
   }
 
   /** Returns the login address that nginx redirects to, with a raw `rd`. */
-  gate(address: string): string {
-    return `${this.#provider.origin}/gate/login?rd=${address}`;
-  }
+  readonly gate = (address: string): string =>
+    `${this.#provider.origin}/gate/login?rd=${address}`;
 }

@@ -294,6 +294,35 @@ export function assertRefused(
   assert(!JSON.stringify(body).includes("access_token"));
 }
 
+/** A request that must be refused: its difference from a valid one. */
+export type Attempt<Changes> = readonly [
+  what: string,
+  changes: Changes,
+  expected: readonly [status: number, error: string],
+];
+
+/** Sends requests that must be refused, each as a step. */
+export async function refuseEach<Changes>(
+  t: Deno.TestContext,
+  attempts: readonly Attempt<Changes>[],
+  send: (changes: Changes) => Promise<Answer>,
+): Promise<void> {
+  for (const [what, changes, expected] of attempts) {
+    await t.step(`refuses ${what}`, async () => {
+      assertRefused(await send(changes), expected);
+    });
+  }
+}
+
+/** The errors that tables of attempts expect. */
+export const REFUSED = {
+  client: [401, "invalid_client"],
+  grant: [400, "invalid_grant"],
+  request: [400, "invalid_request"],
+  scope: [400, "invalid_scope"],
+  token: [401, "invalid_token"],
+} as const;
+
 /** Returns the name of a cookie at a server, which contains the port. */
 export function cookieAt(name: string, { origin }: { origin: string }) {
   return `${name}-${new URL(origin).port}`;
@@ -331,12 +360,10 @@ export class Browser {
 
   /** Opens a link and returns its redirect. */
   async follow(url: string): Promise<URL> {
-    const response = await this.send(url, { headers: { accept: "text/html" } });
-    const text = await response.text();
-    const location = response.headers.get("location");
-    if (location === null) {
-      throw new Error(`no redirect: ${response.status} ${text}`);
-    }
+    const init = { headers: { accept: "text/html" } };
+    const { status, headers, text } = await this.ask(url, init);
+    const location = headers.get("location");
+    if (location === null) throw new Error(`no redirect: ${status} ${text}`);
     return new URL(location);
   }
 
@@ -352,9 +379,15 @@ export class Browser {
     origin: string,
     id: string,
   ): Promise<{ client: object; challenge: GivenChallenge }> {
-    const response = await this.send(`${origin}/oidc/interaction/${id}`);
-    if (response.status !== 200) throw new Error(await response.text());
-    return await response.json();
+    const url = `${origin}/oidc/interaction/${id}`;
+    const { status, text, body } = await this.ask(url);
+    if (status !== 200) throw new Error(text);
+    return body;
+  }
+
+  /** Sends a request, and reads the response. */
+  ask(url: string, init?: RequestInit): Promise<Answer> {
+    return readAnswer(this.send(url, init));
   }
 
   answer(
@@ -362,8 +395,8 @@ export class Browser {
     id: string,
     body: object,
     headers: Record<string, string> = {},
-  ): Promise<Response> {
-    return this.send(`${origin}/oidc/interaction/${id}`, {
+  ): Promise<Answer> {
+    return this.ask(`${origin}/oidc/interaction/${id}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(body),
@@ -372,8 +405,8 @@ export class Browser {
 
   /** Reads the form of a page as a browser would submit it. */
   async form(url: string) {
-    const response = await this.send(url);
-    const text = await response.text();
+    const response = await this.ask(url);
+    const { text } = response;
     const [, action] = /<form method="post" action="([^"]+)">/.exec(text) ?? [];
     const read = (value: string) =>
       value.replaceAll("&quot;", '"').replaceAll("&lt;", "<")
@@ -419,9 +452,8 @@ export class Browser {
       this.answer(origin, id, { attestation }, headers);
     /** Returns the redirect of an accepted answer. */
     const finish = async () => {
-      const response = await send();
-      const body = await response.json();
-      if (response.status !== 200) throw new Error(JSON.stringify(body));
+      const { status, text, body } = await send();
+      if (status !== 200) throw new Error(text);
       return new URL(body.redirect_to);
     };
     return { id, challenge, attestation, send, finish };
