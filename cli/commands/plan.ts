@@ -20,7 +20,6 @@ import {
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { people, refuseTogether, role } from "../command_line/values.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
-import { doubtsAboutPlan } from "../issue/change_notices.ts";
 import { DIR_FLAG, REASON_CODE_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { remarksOn, writePlan } from "../output/changes.ts";
 import { counted, warn, writeJson } from "../output/write.ts";
@@ -94,7 +93,12 @@ export const plan = typedCommand({
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
     await using issuer = await openIssuerDir(call);
     const now = call.io.now();
-    const { plan: made, state } = await makePlan(call, planner, issuer, now);
+    const { doubts, plan: made, state } = await makePlan(
+      call,
+      planner,
+      issuer,
+      now,
+    );
     const out = call.flags.out;
     if (out !== undefined) {
       // Persons and names are for the people file, and stay on this machine.
@@ -102,7 +106,6 @@ export const plan = typedCommand({
       const text = JSON.stringify(saved, null, 2);
       await call.io.createPrivateFile(out, `${text}\n`);
     }
-    const doubts = doubtsAboutPlan(made, state, now);
     const found = doubts.length === 0 ? {} : { doubts };
     if (call.format === "json") writeJson(call.io, { ...made, ...found });
     else writePlan(call, made, state.people);
@@ -172,7 +175,7 @@ export const apply = typedCommand({
       const { planDrafts } = await import("@sig/issuer");
       const now = call.io.now();
       const made = await makePlan(call, planner, issuer, now);
-      const { state } = made;
+      const { doubts, state } = made;
       const reason_code = given ?? made.plan.reason_code;
       const plan = { ...made.plan, reason_code };
       if (reason_code === undefined && plan.changes.some(isPruned)) {
@@ -184,7 +187,7 @@ export const apply = typedCommand({
         drafts,
         guards: { ...confirmed, state, now },
         ifLastSequence: state.last_sequence,
-        doubts: doubtsAboutPlan(plan, state, now),
+        doubts,
         // A change of type takes two events: a revoke, then an upsert.
         changes: plan.changes.flatMap((each) =>
           each.fields.includes("type") ? [each, each] : each
@@ -237,7 +240,9 @@ async function makePlan(
   issuer: Issuer,
   now: Date,
 ) {
-  const { joinPeople } = await import("@sig/issuer/internal");
+  const { doubtsAboutPlan, joinPeople } = await import(
+    "@sig/issuer/internal"
+  );
   // A list that names people would change the wrong ones without the file.
   if (needsPeople) await warnIfWritable(call);
   const people = needsPeople
@@ -245,7 +250,8 @@ async function makePlan(
     : await tryReadPeopleFile(call);
   const state = joinPeople(await issuer.published(), people.keys.values());
   const plan = await planOf(state, now);
-  return { plan, state: joinPeople(state, keys) };
+  const joined = joinPeople(state, keys);
+  return { plan, state: joined, doubts: doubtsAboutPlan(plan, joined, now) };
 }
 
 /** The list or saved plan, ready to plan for a state of the feed. */

@@ -15,7 +15,6 @@ import type {
   AppendedEvent,
   CurrentRelationship,
   Issuer,
-  Plan,
   PlannedChange,
   PublishedState,
 } from "@sig/issuer";
@@ -24,7 +23,7 @@ import { type PeopleValue, tryReadPeopleFile } from "../people/people.ts";
 import { type AppendCall, canAsk } from "./append_proposal.ts";
 import type { Output } from "../output/write.ts";
 import { writeChange } from "../output/changes.ts";
-import { doubtsAboutName, type People, SimilarNames } from "@sig/issuer/people";
+import { KnownNames, type People } from "@sig/issuer/people";
 
 /** Maximum number of relationships, or of doubts, that are listed. */
 export const MOST_NAMED = 10;
@@ -32,28 +31,9 @@ export const MOST_NAMED = 10;
 /** Bytes at the feed's end with the names to compare: about 5,000 events. */
 const RECENT_BYTES = 4 * 1024 * 1024;
 
-/** Published subjects and roles that new ones are compared with. */
-interface KnownNames {
-  readonly subjects: SimilarNames;
-  readonly roles: SimilarNames;
-}
-
-/** Collects the names in upserts. */
-function namesIn(
-  upserts: Iterable<RelationshipUpsertEvent>,
-): KnownNames {
-  const subjects = new SimilarNames();
-  const roles = new SimilarNames();
-  for (const upsert of upserts) {
-    subjects.add(upsert.subject);
-    for (const role of upsert.roles) roles.add(role);
-  }
-  return { subjects, roles };
-}
-
 /** Collects the names in the latest upsert of each relationship. */
 export function namesOf({ relationships }: PublishedState): KnownNames {
-  return namesIn(
+  return new KnownNames(
     Iterator.from(relationships.values()).map(({ upsert }) => upsert),
   );
 }
@@ -114,7 +94,7 @@ export async function reviewUpsert(
     relationship_id === draft.relationship_id
   );
   const doubts = [
-    ...doubtsAbout(draft, now, namesIn(recent)),
+    ...doubtsAbout(draft, now, new KnownNames(recent)),
     ...await doubtsAboutLink(issuer, draft),
   ];
   if (before?.upsert === null) {
@@ -144,14 +124,14 @@ export async function reviewUpsert(
 export function doubtsAbout(
   { roles, subject, valid_until }: OpenObject,
   now: Date,
-  names: KnownNames = namesIn([]),
+  names = new KnownNames(),
 ): readonly string[] {
   const doubts = typeof subject === "string"
-    ? [...doubtsAboutName("subject", subject, names.subjects)]
+    ? [...names.doubtsAboutSubject(subject)]
     : [];
   for (const role of textsOf(roles)) {
     const several = "several are given as --role A --role B";
-    doubts.push(...doubtsAboutRole(role, several, names));
+    doubts.push(...names.doubtsAboutRole(role, several));
   }
   const isTime = parseTimestamp(valid_until) !== undefined;
   if (isTime && hasEnded({ valid_until: `${valid_until}` }, now)) {
@@ -184,94 +164,6 @@ async function doubtsAboutLink(
     known.has(subject)
       ? `${subject} has events already, so that its same_person_as is ignored`
       : `same_person_as is ignored: another key names ${subject} already, or ${person} is eight links from its root`,
-  ];
-}
-
-/** Finds probable mistakes in a plan. Each doubt is listed once. */
-export function doubtsAboutPlan(
-  { changes, expired = [] }: Plan,
-  state: PublishedState,
-  now: Date,
-): readonly string[] {
-  const names = namesOf(state);
-  const doubts = new Map<string, string>();
-  const add = (row: number | null, found: readonly string[]) => {
-    for (const doubt of found) {
-      if (doubts.has(doubt)) continue;
-      doubts.set(doubt, row === null ? doubt : `row ${row}: ${doubt}`);
-    }
-  };
-  for (const { before, after, row, subject } of changes) {
-    if (after === null) continue;
-    add(row, doubtsAboutName("subject", subject, names.subjects));
-    names.subjects.add(subject);
-    for (const role of after.roles) {
-      if (before?.roles.includes(role)) continue;
-      const several =
-        "several are separated by ; in CSV, and are items of a list elsewhere";
-      add(row, doubtsAboutRole(role, several, names));
-      names.roles.add(role);
-    }
-    if (hasEnded(after, now)) {
-      add(row, [expiredDoubt(subject, after.valid_until)]);
-    }
-  }
-  for (const { row, subject, valid_until } of expired) {
-    add(row, [expiredDoubt(subject, valid_until)]);
-  }
-  add(null, doubtsAboutPersons(state));
-  const all = [...doubts.values()];
-  const more = all.length - MOST_NAMED;
-  return more <= 0
-    ? all
-    : [...all.slice(0, MOST_NAMED), `${more} more such doubts`];
-}
-
-/** Finds contradictions between the people file and the feed. */
-export function doubtsAboutPersons(
-  { people, relationships }: PublishedState,
-): readonly string[] {
-  const known = new Set(
-    Iterator.from(relationships.values()).map(({ upsert }) => upsert.subject),
-  );
-  const found = people?.conflicts((subject) => known.has(subject)) ?? [];
-  return found.map(({ persons, roots }) =>
-    persons.length > 1
-      ? `the persons ${
-        persons.map((each) => JSON.stringify(each)).join(", ")
-      } have one root in the feed, ${roots[0]}: they count as one person`
-      : `the person ${
-        JSON.stringify(persons[0])
-      } has ${roots.length} roots in the feed, ${
-        roots.join(", ")
-      }: a login sees ${roots.length} people`
-  );
-}
-
-function expiredDoubt(subject: string, end: string | null): string {
-  return `the relationship of ${subject} expired at ${end}: every check denies it`;
-}
-
-/**
- * Finds probable mistakes in a role: a comma or semicolon that was meant as a
- * separator, the name `none`, which clears other members, or a name that
- * resembles a known role.
- */
-function doubtsAboutRole(
-  role: string,
-  several: string,
-  { roles }: KnownNames,
-): readonly string[] {
-  const [mark] = /[,;]/.exec(role) ?? [];
-  const name = mark === "," ? "comma" : "semicolon";
-  return [
-    ...(role === "none"
-      ? [`"none" is a role with that name, and removes no role`]
-      : []),
-    ...(mark === undefined ? [] : [
-      `${JSON.stringify(role)} is one role with a ${name} in it; ${several}`,
-    ]),
-    ...doubtsAboutName("role", role, roles),
   ];
 }
 

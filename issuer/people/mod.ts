@@ -56,4 +56,4 @@ export {
   type SavedPeople,
   savePeople,
 } from "./people_file.ts";
-export { doubtsAboutName, hiddenIn, SimilarNames } from "./similar_names.ts";
+export { hiddenIn, KnownNames, SimilarNames } from "./similar_names.ts";

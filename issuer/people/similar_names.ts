@@ -53,9 +53,57 @@ export class SimilarNames {
   }
 }
 
-/** Finds invisible characters, or similarity to a known name. */
-export function doubtsAboutName(
-  kind: "role" | "subject",
+/** What published names say of a relationship. */
+interface Named {
+  readonly subject: string;
+  readonly roles: readonly string[];
+}
+
+/** Published subjects and roles that new ones are compared with. */
+export class KnownNames {
+  readonly #subjects = new SimilarNames();
+  readonly #roles = new SimilarNames();
+
+  /** Takes the names of relationships. */
+  constructor(named: Iterable<Named> = []) {
+    for (const each of named) this.add(each);
+  }
+
+  /** Adds the names of a relationship. */
+  add({ roles, subject }: Named): void {
+    this.#subjects.add(subject);
+    for (const role of roles) this.#roles.add(role);
+  }
+
+  /** Finds invisible characters, or similarity to a known subject. */
+  doubtsAboutSubject(subject: string): readonly string[] {
+    return doubtsAbout("subject", subject, this.#subjects);
+  }
+
+  /**
+   * Finds probable mistakes in a role: a comma or semicolon that was meant as a
+   * separator, the name `none`, which clears other members, invisible
+   * characters, or similarity to a known role.
+   *
+   * @param several How several roles are given.
+   */
+  doubtsAboutRole(role: string, several: string): readonly string[] {
+    const [mark] = /[,;]/.exec(role) ?? [];
+    const name = mark === "," ? "comma" : "semicolon";
+    return [
+      ...(role === "none"
+        ? [`"none" is a role with that name, and removes no role`]
+        : []),
+      ...(mark === undefined ? [] : [
+        `${JSON.stringify(role)} is one role with a ${name} in it; ${several}`,
+      ]),
+      ...doubtsAbout("role", role, this.#roles),
+    ];
+  }
+}
+
+function doubtsAbout(
+  kind: string,
   name: string,
   known: SimilarNames,
 ): readonly string[] {
