@@ -169,17 +169,18 @@ async function respond(
   if (!ifNoneMatch(request.headers.get("if-none-match"), tag)) {
     return new Response(null, { status: STATUS_CODE.NotModified, headers });
   }
-  const { status, from, to } = chooseBody(request, size, tag);
-  if (status === STATUS_CODE.RangeNotSatisfiable) {
+  const range = requestedRange(request, size, tag);
+  if (range === "unsatisfiable") {
     headers.set("content-range", `bytes */${size}`);
+    const status = STATUS_CODE.RangeNotSatisfiable;
     return new Response(null, { status, headers });
   }
-  if (status === STATUS_CODE.PartialContent) {
-    headers.set("content-range", `bytes ${from}-${to - 1}/${size}`);
-  }
+  const { from, to } = range ?? { from: 0, to: size };
+  const status = range ? STATUS_CODE.PartialContent : STATUS_CODE.OK;
+  if (range) headers.set("content-range", `bytes ${from}-${to - 1}/${size}`);
   headers.set("content-length", String(to - from));
-  if (request.method === "HEAD") return new Response(null, { status, headers });
-  return new Response(stream(file, from, to), { status, headers });
+  const body = request.method === "HEAD" ? null : stream(file, from, to);
+  return new Response(body, { status, headers });
 }
 
 /**
@@ -189,22 +190,6 @@ async function respond(
 function matches(list: string, tag: string): boolean {
   return list.trim() === "*" ||
     list.split(",").some((each) => each.trim() === tag);
-}
-
-/**
- * Returns status and bytes of the body: the whole document, one range, or 416.
- */
-function chooseBody(request: Request, size: number, tag: string) {
-  const header = request.headers.get("range");
-  const condition = request.headers.get("if-range");
-  // A range needs an equal tag in If-Range; a date never matches.
-  const applies = request.method === "GET" && header !== null &&
-    (condition === null || condition === tag);
-  const range = applies ? parseByteRange(header, size) : undefined;
-  if (range === undefined) return { status: STATUS_CODE.OK, from: 0, to: size };
-  return range === "unsatisfiable"
-    ? { status: STATUS_CODE.RangeNotSatisfiable, from: 0, to: 0 }
-    : { status: STATUS_CODE.PartialContent, ...range };
 }
 
 /**
@@ -267,24 +252,29 @@ function stream(
 }
 
 /**
- * Parses a `Range` header for a document of `length` bytes. Returns the bytes
- * from `from` up to, not including, `to`; undefined if the header is ignored
- * (another unit, several ranges, malformed); `unsatisfiable` if the range is
- * after the end.
+ * Returns the requested bytes of a document of `length` bytes: from `from` up
+ * to, not including, `to`; undefined for all of them, also if the header is
+ * ignored (another unit, several ranges, malformed); `unsatisfiable` if the
+ * range is after the end.
  */
-function parseByteRange(header: string, length: number) {
-  const match = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header);
-  if (match === null) return undefined;
+function requestedRange(
+  { headers, method }: Request,
+  length: number,
+  tag: string,
+) {
+  // A range needs an equal tag in If-Range; a date never matches.
+  const condition = headers.get("if-range") ?? tag;
+  const match = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i
+    .exec(headers.get("range") ?? "");
+  if (method !== "GET" || condition !== tag || match === null) return undefined;
   const [, first = "", last = ""] = match;
-  if (first === "") {
-    if (last === "") return undefined;
-    const suffix = Math.min(Number(last), length);
-    return suffix === 0
-      ? "unsatisfiable"
-      : { from: length - suffix, to: length };
-  }
-  const from = Number(first);
-  const to = last === "" ? length : Math.min(Number(last) + 1, length);
-  if (last !== "" && Number(last) < from) return undefined;
+  if (first === "" && last === "") return undefined;
+  const from = first === ""
+    ? length - Math.min(Number(last), length)
+    : Number(first);
+  const to = first === "" || last === ""
+    ? length
+    : Math.min(Number(last) + 1, length);
+  if (first !== "" && last !== "" && Number(last) < from) return undefined;
   return from >= length ? "unsatisfiable" : { from, to };
 }

@@ -4,6 +4,7 @@ import { parseJson, validateMetadata, WELL_KNOWN_PATHS } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import { isProofFile } from "@sig/jose/proofs";
 import { type InsideFile, openInside } from "@sig/consumer/internal";
+import { parseObject } from "../terminal/read_input.ts";
 import {
   documentTypes,
   FIXED_TYPES,
@@ -128,13 +129,8 @@ const ABSENT = [
 /** Whether the file is a private JWK or a set that contains one. */
 async function holdsPrivateKey(file: InsideFile): Promise<boolean> {
   if (file.size > MAX_KEYS_BYTES) return false;
-  let value: unknown;
-  try {
-    value = parseJson(await readUpTo(file, MAX_KEYS_BYTES));
-  } catch {
-    return false;
-  }
-  if (!isObject(value)) return false;
+  const value = parseObject(await readUpTo(file, MAX_KEYS_BYTES));
+  if (value === undefined) return false;
   const keys: readonly unknown[] = Array.isArray(value.keys) ? value.keys : [];
   return [value, ...keys].some((key) =>
     isObject(key) && typeof key.kty === "string" &&
