@@ -8,7 +8,8 @@ import { documentTypes, proofsPath } from "../site/site_headers.ts";
 
 /** Matches paths without characters that are special in any configuration. */
 const PATH = /^\/\.well-known(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
-const HOSTNAME = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/;
+/** Matches the hostname of a URL. */
+export const HOSTNAME = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/;
 /** Matches texts that nginx and Caddy read unchanged in double quotes. */
 const QUOTABLE = /^[\p{L}\p{M}\p{N} /._~+,@=()-]+$/u;
 
@@ -36,20 +37,17 @@ export async function readHostedSite(dir: string) {
   if (url.host !== host || new URL(metadata.jwks_uri).origin !== origin) {
     throw refused(`documents that lie elsewhere than at ${quote(host)}`);
   }
-  const { hostname, protocol } = url;
-  if (!HOSTNAME.test(hostname)) throw refused(`the host ${quote(hostname)}`);
+  if (!HOSTNAME.test(url.hostname)) {
+    throw refused(`the host ${quote(url.hostname)}`);
+  }
   const documents = [...documentTypes(metadata)];
   const proofs = proofsPath(metadata);
   for (const [path] of documents) {
     if (!PATH.test(path)) throw refused(`the path ${quote(path)}`);
   }
-  const scheme: Scheme = protocol === "https:" ? "https" : "http";
-  const port = url.port === "" ? SCHEME_PORTS[scheme] : Number(url.port);
   return {
     issuer,
-    scheme,
-    hostname,
-    port,
+    ...originOf(url),
     // Sorted by path; a type with a space is quoted.
     documents: documents.sort(([a], [b]) => a < b ? -1 : 1)
       .map(([path, type]) => ({
@@ -64,11 +62,23 @@ export async function readHostedSite(dir: string) {
   };
 }
 
-/** The scheme of a URL. */
-export type Scheme = keyof typeof SCHEME_PORTS;
-
 /** The default ports of the schemes. */
 export const SCHEME_PORTS = Object.freeze({ https: 443, http: 80 } as const);
+
+/** Where a server listens. */
+export type Origin = ReturnType<typeof originOf>;
+
+/** Returns the parts of a URL's origin, with the port of its scheme. */
+export function originOf({ hostname, port, protocol }: URL) {
+  const scheme: keyof typeof SCHEME_PORTS = protocol === "https:"
+    ? "https"
+    : "http";
+  return {
+    scheme,
+    hostname,
+    port: port === "" ? SCHEME_PORTS[scheme] : Number(port),
+  };
+}
 
 function refused(what: string): SigError {
   return new SigError("invalid_metadata", {

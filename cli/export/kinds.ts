@@ -22,7 +22,12 @@ import { fillTemplate, type TemplateValues } from "../output/fill_template.ts";
 import gateCaddy from "./gate_caddy.txt" with { type: "text" };
 import gateNginx from "./gate_nginx.txt" with { type: "text" };
 import gateTraefik from "./gate_traefik.txt" with { type: "text" };
-import { quoted, readHostedSite, SCHEME_PORTS } from "./hosted_site.ts";
+import {
+  type Origin,
+  quoted,
+  readHostedSite,
+  SCHEME_PORTS,
+} from "./hosted_site.ts";
 import nginx from "./nginx.txt" with { type: "text" };
 import { readProtectedApp } from "./protected_app.ts";
 import staticHost from "./static.txt" with { type: "text" };
@@ -147,15 +152,15 @@ async function hosted(
 /** Returns the addresses and the certificate of a server. */
 function listening(
   call: ExportCall,
-  { hostname, port, scheme }: Pick<
-    ReturnType<typeof readProtectedApp>,
-    "hostname" | "port" | "scheme"
-  >,
+  { hostname, port, scheme }: Origin,
 ): TemplateValues {
-  const given = readCertificate(call);
+  const { certificate: file, "certificate-key": keyFile } = call.flags;
+  if ((file === undefined) !== (keyFile === undefined)) {
+    throw usageError("--certificate and --certificate-key go together", {
+      flag: file === undefined ? "--certificate" : "--certificate-key",
+    });
+  }
   const found = `/etc/letsencrypt/live/${hostname}`;
-  const certificate = given?.[0] ?? `${found}/fullchain.pem`;
-  const key = given?.[1] ?? `${found}/privkey.pem`;
   // http is for tests only, so the server listens on loopback.
   const addresses = hostname === "localhost"
     ? ["127.0.0.1", "[::1]"]
@@ -169,24 +174,10 @@ function listening(
     bind: !https,
     addresses: addresses.map((each) => each.replace(/^\[|\]$/g, "")).join(" "),
     // Without this flag, Caddy obtains a certificate.
-    tls: https && given !== undefined,
-    certificate: quoted("the certificate", certificate),
-    key: quoted("the certificate's key", key),
+    tls: https && file !== undefined,
+    certificate: quoted("the certificate", file ?? `${found}/fullchain.pem`),
+    key: quoted("the certificate's key", keyFile ?? `${found}/privkey.pem`),
   };
-}
-
-function readCertificate(
-  call: ExportCall,
-): readonly [file: string, keyFile: string] | undefined {
-  const { certificate: file, "certificate-key": keyFile } = call.flags;
-  if ((file === undefined) !== (keyFile === undefined)) {
-    throw usageError("--certificate and --certificate-key go together", {
-      flag: file === undefined ? "--certificate" : "--certificate-key",
-    });
-  }
-  return file === undefined || keyFile === undefined
-    ? undefined
-    : [file, keyFile];
 }
 
 function requiredDir(call: ExportCall): string {

@@ -2,9 +2,7 @@
 
 import { usageError } from "@sig/api/program";
 import { quote } from "@sig/core/internal";
-import { type Scheme, SCHEME_PORTS } from "./hosted_site.ts";
-
-const HOSTNAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)$/;
+import { HOSTNAME, originOf } from "./hosted_site.ts";
 
 /**
  * Parses `--login`, `--app` and `--upstream` to the values of a proxy's
@@ -19,28 +17,27 @@ export function readProtectedApp(
   upstream = "http://127.0.0.1:3000",
 ) {
   const at = readOrigin("--login", login, "https://login.acme.example");
-  const scheme: Scheme = at.protocol === "https:" ? "https" : "http";
   if (app === undefined) {
     throw usageError("--app is required", { flag: "--app" });
   }
-  const url = /[/?#@\\\s]/.test(app) ? null : URL.parse(`${scheme}://${app}`);
+  const url = /[/?#@\\\s]/.test(app)
+    ? null
+    : URL.parse(`${at.protocol}//${app}`);
   if (url === null || !HOSTNAME.test(url.hostname)) {
     throw usageError(`--app ${quote(app)} must be a host`, {
       flag: "--app",
       hint: "For example: wiki.acme.example.",
     });
   }
-  const { host, hostname, origin, port } = url;
+  const { host, origin } = url;
   return {
+    ...originOf(url),
     login: at.origin,
     loginHost: at.host,
     origin,
     host,
-    hostname,
-    scheme,
     // Name of a zone of nginx, unique for the host.
     zone: `sig_${host.replaceAll(/[^a-z0-9]/g, "_")}`,
-    port: port === "" ? SCHEME_PORTS[scheme] : Number(port),
     upstream:
       readOrigin("--upstream", upstream, "http://127.0.0.1:3000").origin,
   };
