@@ -75,55 +75,40 @@ export async function findAgentKey(
       `ssh-add -l lists them. For example: --key ${AGENT}${key.fingerprint}`,
     );
   }
-  const { fingerprint, jwk } = key;
+  const { blob, fingerprint, jwk } = key;
   return {
     x: jwk.x,
     async open(kid) {
       const own = kid ?? await calculateKid(jwk);
+      const verifier = await importVerificationKey(jwk, { backend: "web" });
+      // One after another, because each may need a confirmation.
+      let last: Promise<unknown> = Promise.resolve();
       return {
         kid: own,
         publicJwk: toPublicJwk({ ...jwk, kid: own }),
         reference: fingerprint,
-        sign: await createSigner(output, key),
+        sign(message) {
+          const signing = last.then(async () => {
+            const signature = await requestSignature(output, blob, message);
+            if (await verifier.verify(signature, message)) return signature;
+            throw notUsable("the agent's signature does not verify");
+          });
+          last = signing;
+          return signing;
+        },
       };
     },
   };
 }
 
-/**
- * Requests signatures one after another, because each may need a confirmation.
- */
-async function createSigner(
-  output: Output,
-  { blob, jwk }: ListedKey,
-): Promise<ReferencedKey["sign"]> {
-  const verifier = await importVerificationKey(jwk, { backend: "web" });
-  let last: Promise<unknown> = Promise.resolve();
-  return (message) => {
-    const signing = last.then(async () => {
-      const signature = await requestSignature(output, blob, message);
-      if (await verifier.verify(signature, message)) return signature;
-      throw notUsable("the agent's signature does not verify");
-    });
-    last = signing;
-    return signing;
-  };
-}
-
-interface ListedKey {
-  readonly blob: Uint8Array;
-  readonly fingerprint: string;
-  readonly jwk: Jwk;
-}
-
 /** Lists the agent's Ed25519 keys and skips keys of other types. */
-async function listKeys(output: Output): Promise<readonly ListedKey[]> {
+async function listKeys(output: Output) {
   const answer = await exchange(output, Uint8Array.of(LIST), "list its keys");
   const reader = new Reader(answer);
   if (reader.byte() !== LISTED) {
     throw notUsable("the agent refused to list its keys");
   }
-  const keys: ListedKey[] = [];
+  const keys: { blob: Uint8Array; fingerprint: string; jwk: Jwk }[] = [];
   for (let left = reader.number(); left > 0; left--) {
     const blob = reader.string();
     reader.string();
@@ -177,21 +162,25 @@ async function exchange(
   const timeout = io.deadline(TIMEOUT_MS);
   const noticeDelay = io.deadline(NOTICE_MS);
   const socket = await connect(io);
-  const connectionClosed = () => notUsable("the agent closed the connection");
   let isOpen = true;
   const close = () => {
     if (isOpen) socket.close();
     isOpen = false;
   };
-  const read = async (length: number) => {
-    const bytes = new Uint8Array(length);
-    for (let at = 0; at < length;) {
-      const count = await socket.read(bytes.subarray(at)).catch(() => null);
-      if (count === null) throw connectionClosed();
+  /** Reads or writes all bytes, by a call for each part. */
+  const transfer = async (
+    bytes: Uint8Array<ArrayBuffer>,
+    move: (part: Uint8Array) => Promise<number | null>,
+  ) => {
+    for (let at = 0; at < bytes.length;) {
+      const count = await move(bytes.subarray(at)).catch(() => null);
+      if (count === null) throw notUsable("the agent closed the connection");
       at += count;
     }
     return bytes;
   };
+  const read = (length: number) =>
+    transfer(new Uint8Array(length), (part) => socket.read(part));
   const notice = () =>
     warn(
       output,
@@ -203,12 +192,8 @@ async function exchange(
   timeout.addEventListener("abort", close);
   try {
     if (timeout.aborted) close();
-    const bytes = joinBytes([numberOf(request.length), request]);
-    for (let at = 0; at < bytes.length;) {
-      at += await socket.write(bytes.subarray(at)).catch(() => {
-        throw connectionClosed();
-      });
-    }
+    const message = joinBytes([numberOf(request.length), request]);
+    await transfer(message, (part) => socket.write(part));
     const length = new Reader(await read(4)).number();
     if (length <= MAX_MESSAGE_BYTES) return await read(length);
     throw notUsable(`the agent's answer has ${length} bytes`);

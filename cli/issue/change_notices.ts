@@ -49,8 +49,7 @@ export async function publishedState(
   // Not with `@sig/issuer/internal`, which display names need not load.
   const people = await tryReadPeopleFile(call);
   const state = await issuer.published();
-  const { personOf = (subject: string) => subject } = state;
-  return { ...state, people: people.linked(personOf) };
+  return { ...state, people: people.linked(state.personOf) };
 }
 
 /** Prints changes, with display names for their subjects. */
@@ -62,25 +61,12 @@ export function writeChanges(
   for (const each of changes) writeChange(call, each, people);
 }
 
-/** An upsert that is about to be appended. */
-interface ReviewedUpsert {
-  /** Probable mistakes, to confirm before the append. */
-  readonly doubts: readonly string[];
-  /**
-   * The end of the feed that was compared, if a question can stay open: an
-   * ending that is published meanwhile must not be undone.
-   */
-  readonly ifLastSequence: number | undefined;
-  /** Returns notices for the operator after the append. */
-  noticesAfter(appended: AppendedEvent): readonly string[];
-}
-
 /** Compares an upsert draft with the current state of the feed. */
 export async function reviewUpsert(
   call: AppendCall,
   issuer: Issuer,
   draft: OpenObject,
-): Promise<ReviewedUpsert> {
+) {
   const now = call.io.now();
   const text = (value: unknown) =>
     typeof value === "string" ? value : undefined;
@@ -109,9 +95,15 @@ export async function reviewUpsert(
     );
   }
   return {
+    /** Probable mistakes, to confirm before the append. */
     doubts,
+    /**
+     * The end of the feed that was compared, if a question can stay open: an
+     * ending that is published meanwhile must not be undone.
+     */
     ifLastSequence: canAsk(call) ? last_sequence : undefined,
-    noticesAfter: ({ repeated }) =>
+    /** Returns notices for the operator after the append. */
+    noticesAfter: ({ repeated }: AppendedEvent): readonly string[] =>
       repeated ? [] : noticesAfterUpsert(draft, relationships, before, now),
   };
 }

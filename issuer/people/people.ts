@@ -76,7 +76,7 @@ export class People {
   }
 
   /** Returns these people with the links of a feed. */
-  linked(rootOf: RootOf): People {
+  linked(rootOf?: RootOf): People {
     return new People(this.keys.values(), rootOf);
   }
 
