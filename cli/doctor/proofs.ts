@@ -12,7 +12,6 @@ import type { IssuerLocation } from "@sig/consumer";
 import { type loadIssuer, readAll, signingKeys } from "@sig/consumer/internal";
 import {
   openCheckpoint,
-  type OpenedCheckpoint,
   originOfProofs,
   type PlacedLine,
   proveLines,
@@ -25,18 +24,7 @@ const MAX_REQUESTS = 40;
 const DAY_SECONDS = 86_400;
 
 /** The proofs of an issuer, compared with its feed. */
-interface ExaminedProofs {
-  /** The checkpoint, or the error with which readers refuse it. */
-  readonly checkpoint: OpenedCheckpoint | SigError;
-  /** Names of its numbers and hashes that differ from those of the feed. */
-  readonly different: readonly string[];
-  /** Subjects whose relationships were changed to another subject. */
-  readonly changed: readonly string[];
-  /** Proof files that are missing or differ from the recomputed bytes. */
-  readonly damaged: readonly string[];
-  readonly lastSequence: number;
-  readonly now: Date;
-}
+type ExaminedProofs = NonNullable<Awaited<ReturnType<typeof readProofs>>>;
 
 /**
  * Reads the checkpoint and its files, and compares them with the feed. Returns
@@ -45,51 +33,51 @@ interface ExaminedProofs {
 export async function readProofs(
   { reader }: IssuerLocation,
   { issuer, keys, metadata }: Awaited<ReturnType<typeof loadIssuer>>,
-  about: Pick<ExaminedProofs, "lastSequence" | "now">,
+  about: { readonly lastSequence: number; readonly now: Date },
   requests: Requests,
-): Promise<ExaminedProofs | undefined> {
+) {
   const base = metadata.proofs_uri;
   if (base === undefined) return undefined;
   const read = async (url: string, name: "proof" | "feed") => {
     const maxBytes = Number.MAX_SAFE_INTEGER;
-    const bytes = await requests.ask(
-      url,
-      async (signal) =>
-        await readAll(
-          await reader.open(url, { name, maxBytes, signal }),
-          maxBytes,
-        ),
-    );
+    const bytes = await requests.ask(url, async (signal) => {
+      const opened = await reader.open(url, { name, maxBytes, signal });
+      return await readAll(opened, maxBytes);
+    });
     if (bytes !== undefined) return bytes;
     throw new SigError(
       "fetch_timeout",
       { reason: `Cannot read ${url} of ${issuer} in time` },
     );
   };
-  let checkpoint: OpenedCheckpoint;
-  try {
-    const source = new TextDecoder().decode(
-      await read(`${base}checkpoint`, "proof"),
-    );
-    checkpoint = await openCheckpoint(source, {
+  /** The checkpoint, or the error with which readers refuse it. */
+  const checkpoint = await read(`${base}checkpoint`, "proof").then((bytes) =>
+    openCheckpoint(new TextDecoder().decode(bytes), {
       origin: originOfProofs(base),
       keys: signingKeys(keys),
-    });
-  } catch (error) {
-    if (!isSigError(error)) throw error;
-    const none = { different: [], changed: [], damaged: [] };
-    return { checkpoint: error, ...none, ...about };
-  }
+    })
+  ).catch((error): SigError => {
+    if (isSigError(error)) return error;
+    throw error;
+  });
+  /** Names of its numbers and hashes that differ from those of the feed. */
+  const different: string[] = [];
+  /** Proof files that are missing or differ from the recomputed bytes. */
+  const damaged: string[] = [];
+  const compared = { checkpoint, different, damaged, ...about };
+  if (isSigError(checkpoint)) return { ...compared, changed: [] };
   const feed = await read(metadata.events_uri, "feed");
   const expected = hashFeed(feed.subarray(0, checkpoint.bytes));
-  const different = (["size", "bytes"] as const)
-    .filter((name) => checkpoint[name] !== expected[name]);
-  const hashes = (["root", "state"] as const)
-    .filter((name) => !sameBytes(checkpoint[name], expected[name]));
-  const damaged: string[] = [];
+  for (const name of ["size", "bytes"] as const) {
+    if (checkpoint[name] !== expected[name]) different.push(name);
+  }
+  const numbers = different.length;
+  for (const name of ["root", "state"] as const) {
+    if (!sameBytes(checkpoint[name], expected[name])) different.push(name);
+  }
   const files = [...expected.files].reverse();
   const asked = reader.kind === "remote" ? files.slice(0, MAX_REQUESTS) : files;
-  for (const [path, bytes] of hashes.length > 0 ? [] : asked) {
+  for (const [path, bytes] of different.length > numbers ? [] : asked) {
     try {
       if (sameBytes(await read(base + path, "proof"), bytes)) continue;
     } catch (error) {
@@ -97,13 +85,7 @@ export async function readProofs(
     }
     damaged.push(path);
   }
-  return {
-    checkpoint,
-    different: [...different, ...hashes],
-    changed: expected.changed,
-    damaged,
-    ...about,
-  };
+  return { ...compared, changed: expected.changed };
 }
 
 /** Computes the members of a checkpoint of these lines, and its proof files. */
@@ -124,6 +106,7 @@ function hashFeed(feed: Uint8Array) {
     ...proveLines(lines),
     size: lines.length,
     bytes: feed.lastIndexOf(10) + 1,
+    /** Subjects whose relationships were changed to another subject. */
     changed: [...changed],
   };
 }
@@ -140,7 +123,7 @@ export const PROOF_FINDINGS = {
     why: "Readers with a pin accept no new key, and others read the whole feed",
     mend: REBUILD,
     find: ({ checkpoint }) =>
-      checkpoint instanceof SigError
+      isSigError(checkpoint)
         ? [[checkpoint.message, ".well-known/sig/checkpoint"]]
         : [],
   },
@@ -175,15 +158,11 @@ export const PROOF_FINDINGS = {
     why:
       "Readers fetch them after the proof; from 1 MiB on they read the whole feed",
     mend: "sig checkpoint --dir <dir>",
-    find({ checkpoint, lastSequence }) {
-      if (checkpoint instanceof SigError || checkpoint.size >= lastSequence) {
-        return [];
-      }
-      return [[
+    find: ({ checkpoint, lastSequence }) =>
+      isSigError(checkpoint) || checkpoint.size >= lastSequence ? [] : [[
         `the checkpoint has ${checkpoint.size} of ${lastSequence} events`,
         ".well-known/sig/checkpoint",
-      ]];
-    },
+      ]],
   },
   checkpoint_old: {
     severity: "info",
@@ -191,7 +170,7 @@ export const PROOF_FINDINGS = {
     why: "Readers that limit its age (--max-checkpoint-age) get no answer",
     mend: "Renew it regularly: sig checkpoint --dir <dir>",
     find({ checkpoint, now }) {
-      if (checkpoint instanceof SigError) return [];
+      if (isSigError(checkpoint)) return [];
       const { time } = checkpoint;
       const age = now.getTime() / 1000 - (time ?? 0);
       if (age <= DAY_SECONDS) return [];
