@@ -1,5 +1,6 @@
 /** Finds names that look the same to people but differ in checks. @module */
 
+import type { RelationshipUpsertEvent } from "@sig/core";
 import { quote } from "@sig/core/internal";
 
 /** Invisible characters: zero-width ones, direction marks, special blanks. */
@@ -53,24 +54,18 @@ export class SimilarNames {
   }
 }
 
-/** What published names say of a relationship. */
-interface Named {
-  readonly subject: string;
-  readonly roles: readonly string[];
-}
-
 /** Published subjects and roles that new ones are compared with. */
 export class KnownNames {
   readonly #subjects = new SimilarNames();
   readonly #roles = new SimilarNames();
 
-  /** Takes the names of relationships. */
-  constructor(named: Iterable<Named> = []) {
-    for (const each of named) this.add(each);
+  /** Takes the names in upserts. */
+  constructor(upserts: Iterable<RelationshipUpsertEvent> = []) {
+    for (const { roles, subject } of upserts) this.add(subject, roles);
   }
 
   /** Adds the names of a relationship. */
-  add({ roles, subject }: Named): void {
+  add(subject: string, roles: readonly string[]): void {
     this.#subjects.add(subject);
     for (const role of roles) this.#roles.add(role);
   }

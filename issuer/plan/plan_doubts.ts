@@ -35,13 +35,13 @@ export function doubtsAboutPlan(
   for (const { before, after, row, subject } of changes) {
     if (after === null) continue;
     add(row, names.doubtsAboutSubject(subject));
-    names.add({ subject, roles: [] });
+    names.add(subject, []);
     for (const role of after.roles) {
       if (before?.roles.includes(role)) continue;
       const several =
         "several are separated by ; in CSV, and are items of a list elsewhere";
       add(row, names.doubtsAboutRole(role, several));
-      names.add({ subject, roles: [role] });
+      names.add(subject, [role]);
     }
     if (validityAt(after, instantOf(now)) === "expired") {
       addExpired(row, subject, after.valid_until);
