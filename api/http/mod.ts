@@ -47,26 +47,8 @@ export {
   readJsonBytes,
   readUntypedJson,
 } from "./read_body.ts";
-export { PackedText } from "./packed_text.ts";
-export {
-  createReadiness,
-  type Readiness,
-  type ReadinessOptions,
-} from "./ready.ts";
-export {
-  problemOf,
-  problemResponse,
-  send,
-  sendJson,
-  type SendOptions,
-} from "./send.ts";
+export * from "./packed_text.ts";
+export * from "./ready.ts";
+export * from "./send.ts";
+export * from "./telemetry.ts";
 export { createService, toApp } from "./service.ts";
-export {
-  type AnswerMetrics,
-  countStoreErrors,
-  createAnswerMetrics,
-  type Decided,
-  findTelemetry,
-  type Telemetry,
-  type TelemetryAttributes,
-} from "./telemetry.ts";

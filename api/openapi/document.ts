@@ -11,17 +11,25 @@ import {
 } from "./operation.ts";
 import { z } from "zod";
 import { PROBLEM } from "../schemas/answers.ts";
-import examples from "./examples.json" with { type: "json" };
+import texts from "./operations.json" with { type: "json" };
 
 /** A JSON Schema, or another object of the document. */
 type PlainSchema = { readonly [keyword: string]: JsonValue };
 
-/**
- * The examples by operation and name: requests, and their exact answers at noon
- * of 1 June 2026 about an issuer with three events (`EXAMPLE_FEED` of the
- * tests). A test sends all of them.
- */
-const EXAMPLES: { readonly [id: string]: PlainSchema } = examples;
+/** The texts of an operation, and its examples by name. */
+interface OperationTexts {
+  /** A group of `TAGS`. */
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  /**
+   * Requests, and their exact answers at noon of 1 June 2026 about an issuer
+   * with three events (`EXAMPLE_FEED` of the tests). A test sends all of them.
+   */
+  readonly examples: PlainSchema;
+}
+
+const TEXTS: { readonly [id: string]: OperationTexts } = texts;
 
 /** The members of the document that are read here. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
@@ -126,11 +134,11 @@ function describe(
   operation: Operation,
   bodies: { readonly [name: string]: PlainSchema },
 ): PlainSchema {
-  const { id, summary, description, body, answer, unready } = operation;
-  const { answerType = JSON_TYPE } = operation;
+  const { id, body, answer, answerType = JSON_TYPE, unready } = operation;
+  const { tag, summary, description, examples } = TEXTS[id]!;
   return {
     operationId: id,
-    tags: [operation.tag],
+    tags: [tag],
     summary,
     description,
     ...(operation.open ? { security: [] } : {}),
@@ -148,7 +156,7 @@ function describe(
         content: {
           [JSON_TYPE]: {
             schema: bodies[`${id} request`]!,
-            examples: toExamples(id, "request"),
+            examples: toExamples(examples, "request"),
           },
         },
       },
@@ -156,7 +164,7 @@ function describe(
     responses: {
       "200": response(answer.description!, answerType, {
         schema: bodies[`${id} answer`]!,
-        examples: toExamples(id, "answer"),
+        examples: toExamples(examples, "answer"),
       }),
       ...toProblems(codesOf(operation), bodies.problem!),
       ...(unready && {
@@ -205,14 +213,15 @@ function headers(name: string, description: string): PlainSchema {
   return { [name]: { description, schema: { type: "string" } } };
 }
 
-/** Returns the requests or the answers of an operation's examples. */
-function toExamples(id: string, part: "request" | "answer"): PlainSchema {
-  const members = Object.entries(EXAMPLES[id] ?? {}).flatMap(
-    ([name, example]) => {
-      const { summary, [part]: value } = example as PlainSchema;
-      return value === undefined ? [] : [[name, { summary, value }] as const];
-    },
-  );
+/** Returns the requests or the answers of examples. */
+function toExamples(
+  examples: PlainSchema,
+  part: "request" | "answer",
+): PlainSchema {
+  const members = Object.entries(examples).flatMap(([name, example]) => {
+    const { summary, [part]: value } = example as PlainSchema;
+    return value === undefined ? [] : [[name, { summary, value }] as const];
+  });
   return Object.fromEntries(members) as PlainSchema;
 }
 

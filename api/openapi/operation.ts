@@ -15,9 +15,6 @@ export const TAGS = Object.freeze({
   service: "About the service itself; none of these needs a token.",
 });
 
-/** The name of a group. */
-type Tag = keyof typeof TAGS;
-
 /** A documented route. */
 export interface Operation {
   /** The method; `GET` also answers `HEAD`. */
@@ -34,14 +31,8 @@ export interface Operation {
     c: Context<ServiceEnv>,
     body: Uint8Array,
   ) => Response | Promise<Response>;
-  /** The operation's name in generated clients, and in `examples.json`. */
+  /** The operation's name in generated clients, and in `operations.json`. */
   readonly id: string;
-  /** The group of the route. */
-  readonly tag: Tag;
-  /** A summary of one line. */
-  readonly summary: string;
-  /** A longer description. */
-  readonly description: string;
   /** The body of a request. */
   readonly body?: JsonBody & {
     /** The schema of the body. */

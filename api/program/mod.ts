@@ -25,47 +25,13 @@
  *
  * @module
  */
-export {
-  type Flag,
-  type FlagOptions,
-  type Flags,
-  type FlagSpec,
-  flagSpecs,
-  type GivenFlags,
-  many,
-  optional,
-  readValues,
-  required,
-  toggle,
-  usageError,
-  type Values,
-  type ValueType,
-} from "./flag.ts";
-export {
-  type Address,
-  address,
-  count,
-  duration,
-  file,
-  folder,
-  isLoopback,
-  oneOf,
-  parseAddress,
-  rate,
-  text,
-} from "./values.ts";
-export {
-  displayWidth,
-  example,
-  flagRow,
-  isSample,
-  paragraphs,
-  partsOf,
-  twoColumns,
-  usage,
-  wrap,
-} from "./help_text.ts";
-export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
+export * from "./flag.ts";
+export * from "./help_text.ts";
+export * from "./parse_flags.ts";
+export * from "./run_server.ts";
+export * from "./settings.ts";
+export * from "./store_password.ts";
+export * from "./yaml.ts";
 export {
   createFile,
   createPrivateFile,
@@ -88,16 +54,6 @@ export {
 export { listen, type Respond, type RunningServer } from "./listen.ts";
 export { operatorLine, surviveRejections } from "./log.ts";
 export {
-  createServerIo,
-  runServer,
-  serveProgram,
-  type ServerIo,
-  type ServerProgram,
-  serveUntilStopped,
-  startProgram,
-  type Startup,
-} from "./run_server.ts";
-export {
   type Exposure,
   readServerFlags,
   requireOnlyHere,
@@ -106,17 +62,15 @@ export {
   type ServerSettings,
 } from "./server_flags.ts";
 export {
-  type PlatformSettings,
-  readSettings,
-  settingName,
-  type Settings,
-  type SettingsIo,
-  variableName,
-  type Variables,
-} from "./settings.ts";
-export {
-  readStorePassword,
-  type StoreFlags,
-  type StorePassword,
-} from "./store_password.ts";
-export { parseYaml } from "./yaml.ts";
+  type Address,
+  address,
+  count,
+  duration,
+  file,
+  folder,
+  isLoopback,
+  oneOf,
+  parseAddress,
+  rate,
+  text,
+} from "./values.ts";

@@ -15,9 +15,6 @@ export const PROBE_ROUTES: readonly Operation[] = [{
   path: "/healthz",
   open: true,
   id: "health",
-  tag: "service",
-  summary: "Is the service running?",
-  description: "Needs no token and is answered under any load.",
   answer: HEALTH,
   codes: [],
 }, {
@@ -25,10 +22,6 @@ export const PROBE_ROUTES: readonly Operation[] = [{
   path: "/readyz",
   open: true,
   id: "ready",
-  tag: "service",
-  summary: "Do its issuers and its store answer?",
-  description:
-    "Needs no token and is answered under any load; the result is cached for 5 s. With the service's token it contains the issuers that don't answer.",
   answer: READY,
   unready: NOT_READY,
   codes: [],
@@ -49,9 +42,6 @@ export function createDocumentRoutes(
     path: "/openapi.json",
     open: true,
     id: "openApi",
-    tag: "service",
-    summary: "This document",
-    description: "OpenAPI 3.1 of exactly these routes; needs no token.",
     answer: z.looseObject({}).describe("The document."),
     codes: [],
     handle(c) {
@@ -70,10 +60,6 @@ export function createDocumentRoutes(
     path: "/docs",
     open: true,
     id: "docs",
-    tag: "service",
-    summary: "This document as a page",
-    description:
-      "A page that shows `/openapi.json` and can send requests to each route. Loads nothing else; needs no token.",
     answer: z.string().describe("The page."),
     answerType: "text/html; charset=utf-8",
     codes: [],

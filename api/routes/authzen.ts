@@ -36,10 +36,6 @@ export function createAuthzenRoutes(
     path: "/.well-known/authzen-configuration",
     open: true,
     id: "authzenConfiguration",
-    tag: "authzen",
-    summary: "URLs of the AuthZEN endpoints",
-    description:
-      "Metadata of the policy decision point (AuthZEN 1.0 §9). The URLs begin with the service's public URL (default: the origin of the request). Needs no token.",
     answer: AUTHZEN_CONFIGURATION,
     codes: [],
     handle(c) {
@@ -55,10 +51,6 @@ export function createAuthzenRoutes(
     method: "POST",
     path: EVALUATION_PATH,
     id: "accessEvaluation",
-    tag: "authzen",
-    summary: "May this subject act in this role? (AuthZEN)",
-    description:
-      "`subject.id` is the SIG subject if `subject.type` is `user`, `agent` or `did`; `action.name` is the role. With `resource.type` `issuer`, `resource.id` is the issuer; any other type means the only listed issuer. `context.sig` takes further members of `/v1/check` and is parsed strictly; all other members of `context`, including `time`, have no effect, and unknown members are ignored. A failure is a problem, never `false`.",
     body: { ...LIMITS, schema: EVALUATION },
     answer: DECISION,
     codes: ANSWER_CODES,
@@ -70,10 +62,6 @@ export function createAuthzenRoutes(
     method: "POST",
     path: EVALUATIONS_PATH,
     id: "accessEvaluations",
-    tag: "authzen",
-    summary: "Several AuthZEN evaluations",
-    description:
-      'The members other than `evaluations` are defaults, each of which an item replaces as a whole; `options.evaluations_semantic` says whether to stop at the first deny or permit. The result of an item that is invalid or can\'t be answered is `{"decision": false, "context": {"error": {…}}}`, as AuthZEN requires: only `error` distinguishes it from a deny. Each issuer is queried once for all its items. Results beyond 4,194,304 characters are such errors too.',
     body: { ...LIMITS, schema: EVALUATIONS },
     answer: z.union([DECISIONS, DECISION]).describe(
       "The decisions in the order of the evaluations, up to where it stopped; a single decision if the request has no `evaluations`.",

@@ -63,10 +63,6 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     method: "POST",
     path: "/v1/check",
     id: "check",
-    tag: "questions",
-    summary: "May this subject do this, now or at another time?",
-    description:
-      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. A failure is a problem with its own code, never a deny. An explanation shows up to 1,000 relationships and 8,192 verdicts.",
     body: { schema: schemas.check, maxBytes },
     answer: CHECK_ANSWER,
     codes: CHECK_CODES,
@@ -95,10 +91,6 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     method: "POST",
     path: "/v1/check/batch",
     id: "checkBatch",
-    tag: "questions",
-    summary: "Several questions in one request",
-    description:
-      'Each question is answered as by `/v1/check`. The result of an item that is invalid or can\'t be answered is `{"error": <problem>}`. Each issuer is queried once for all its items. Results beyond 4,194,304 characters are `invalid_request`: send fewer items, or omit `explain`.',
     body: { schema: schemas.batch, maxBytes },
     answer: CHECK_RESULTS,
     codes: CHECK_CODES,
@@ -110,10 +102,6 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     method: "POST",
     path: "/v1/verify",
     id: "verify",
-    tag: "questions",
-    summary: "Is this feed valid?",
-    description:
-      "Checks every document, signature and rule; the issuer's documents are fetched now. A feed that is invalid, or contradicts what this service has seen before, is 200 with `valid: false` and up to 100 faults. A problem means that the result is unknown, because a document could not be read or exceeds a limit.",
     body: { schema: schemas.verify, maxBytes },
     answer: VERIFY_REPORT,
     codes: SOURCE_CODES,
@@ -129,10 +117,6 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     method: "POST",
     path: "/v1/dump-state",
     id: "dumpState",
-    tag: "questions",
-    summary: "The state of each relationship in the feed",
-    description:
-      "The state in pages, in the order of the feed: `next_cursor` requests the next page and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages show the state and time of the first page, even if the feed grows meanwhile; an inline feed must be sent again with each request. A cursor of another history is `invalid_request`: begin again without it. An invalid feed is 422 and has no state.",
     body: { schema: schemas.dumpState, maxBytes },
     answer: STATE_PAGE,
     codes: ANSWER_CODES,
