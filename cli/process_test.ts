@@ -80,7 +80,7 @@ issuerTest(
       const ran = await sig(words!, { cwd, permissions });
       assertEquals([ran.code, ran.stdout], [2, ""], words);
       assertStringIncludes(ran.stderr, "error: ");
-      assert(!/internal|\.ts:|at async/.test(ran.stderr), ran.stderr);
+      assert(!/internal|\.[jt]s:|at async/.test(ran.stderr), ran.stderr);
     }
   },
 );

@@ -2,6 +2,7 @@
 
 import { type Ran, type Words, wordsOf } from "./workspace.ts";
 import { TestProcess } from "../../tests/kit/process.ts";
+import { programArgs } from "../../tests/kit/programs.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -13,23 +14,21 @@ export interface ProcessOptions {
   readonly permissions?: readonly string[];
   /** Additional environment variables. */
   readonly env?: { readonly [name: string]: string };
-  /** The module to run (default: `main.ts`). */
+  /** A module of the checkout instead of the program (`programArgs`). */
   readonly entry?: string;
 }
 
 /** Returns the arguments of `deno` that run `sig`. */
 export function denoArgs(
   words: Words,
-  { permissions = ["-A"], entry = "main.ts" }: ProcessOptions,
+  { permissions = ["-A"], entry }: ProcessOptions,
 ): string[] {
   return [
     ...["run", "--quiet", "--no-prompt", ...permissions],
-    ...[
-      "--config",
-      `${ROOT}deno.json`,
-      `${ROOT}cli/${entry}`,
-      ...wordsOf(words),
-    ],
+    ...entry === undefined
+      ? programArgs("cli")
+      : ["--config", `${ROOT}deno.json`, `${ROOT}cli/${entry}`],
+    ...wordsOf(words),
   ];
 }
 

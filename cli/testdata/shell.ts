@@ -4,6 +4,7 @@
  */
 
 import { TestProcess } from "../../tests/kit/process.ts";
+import { programArgs } from "../../tests/kit/programs.ts";
 import { Workspace } from "./workspace.ts";
 
 /** A shell whose completions are tested. */
@@ -16,9 +17,8 @@ const READY = "ready> ";
 /**
  * The real program answers completion requests; other arguments are recorded.
  */
-const ROOT = new URL("../..", import.meta.url).pathname;
-const REAL =
-  `"${Deno.execPath()}" run -A --quiet --no-check --config "${ROOT}deno.json" "${ROOT}cli/main.ts"`;
+const REAL = [Deno.execPath(), "run", "-A", "--quiet", ...programArgs("cli")]
+  .map((word) => `"${word}"`).join(" ");
 const SIG =
   `if [ "$1" = __complete ]; then ${REAL} "$@"; else printf '%s\\n' "$@" > words; echo ${DONE}; fi`;
 const SIZE = "stty rows 400 cols 200";

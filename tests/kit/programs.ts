@@ -8,6 +8,8 @@ import { bundlePrograms } from "../../tools/programs.ts";
  */
 export const PROGRAMS_VARIABLE = "SIG_TEST_PROGRAMS";
 
+const ROOT = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+
 let made: Promise<string> | undefined;
 
 Deno.test.afterAll(async () => {
@@ -17,6 +19,18 @@ Deno.test.afterAll(async () => {
 /** Returns the folder of the bundle, which no test may change. */
 export async function programs(): Promise<string> {
   return Deno.env.get(PROGRAMS_VARIABLE) ?? await (made ??= bundle());
+}
+
+/**
+ * Returns the arguments after `deno run` and permissions that start a program:
+ * from the bundle of this run, which loads in less than half of the time, or
+ * from the checkout if a test is run alone.
+ */
+export function programArgs(name: "api" | "cli" | "web"): readonly string[] {
+  const folder = Deno.env.get(PROGRAMS_VARIABLE);
+  return folder === undefined
+    ? ["--config", `${ROOT}/deno.json`, `${ROOT}/${name}/main.ts`]
+    : ["--config", `${folder}/deno.json`, `${folder}/${name}/main.js`];
 }
 
 async function bundle(): Promise<string> {

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { type Ended, type Ran, ROOT, run, StartedServer } from "./process.ts";
+import { programArgs } from "./programs.ts";
 
 /** A server that listens. */
 export type ServerName = "api" | "web";
@@ -41,7 +42,7 @@ function wordsOf(
   args: readonly string[],
   { permissions = LEAST, maxDescriptors }: ServerOptions,
 ): [program: string, ...args: string[]] {
-  const run = ["run", "--no-prompt", ...permissions, `${name}/main.ts`];
+  const run = ["run", "--no-prompt", ...permissions, ...programArgs(name)];
   if (maxDescriptors === undefined) return [Deno.execPath(), ...run, ...args];
   const script = `ulimit -n ${maxDescriptors} && exec "$@"`;
   return ["sh", "-c", script, "sh", Deno.execPath(), ...run, ...args];

@@ -25,7 +25,7 @@ async function refusal(
   const [first = "", hint, ...rest] = stderr.trimEnd().split("\n");
   assertEquals(rest, [], "more than a line and a hint");
   assert(first.startsWith(`sig-${name}: `), first);
-  assert(!/\.ts:\d+/.test(stderr), "a stack");
+  assert(!/\.[jt]s:\d+/.test(stderr), "a stack");
   return [
     first.slice(`sig-${name}: `.length),
     hint?.replace(/^ {2}hint: /, ""),

@@ -3,7 +3,8 @@
 import { jwkToDidKey, signAttestation } from "@sig/jose";
 import { assert, assertEquals } from "@std/assert";
 import { publishProofs } from "../kit/proofs.ts";
-import { ROOT, run, tempFolder } from "../kit/process.ts";
+import { run, tempFolder } from "../kit/process.ts";
+import { programArgs } from "../kit/programs.ts";
 import { askJson, LEAST, ServerProcess } from "../kit/server_process.ts";
 import { importTestKeys } from "../kit/test_issuer.ts";
 import { watchIssuer } from "../kit/watched_issuer.ts";
@@ -42,10 +43,10 @@ async function logIn({ url }: ServerProcess) {
 /** Runs `sig check`. Returns the decision, or the code of the error. */
 async function check(issuer: string, pins: string) {
   const { stdout, stderr } = await run(Deno.execPath(), [
-    ...["run", "-A", "--no-check", "cli/main.ts", "check", "--sig", issuer],
+    ...["run", "-A", ...programArgs("cli"), "check", "--sig", issuer],
     ...["--subject", SUBJECT, "--require", "role=deploy"],
     ...["--allow-insecure", "--pins", pins, "--format", "json"],
-  ], { cwd: ROOT });
+  ]);
   const { decision, code } = JSON.parse(stdout === "" ? stderr : stdout);
   return decision ?? code;
 }

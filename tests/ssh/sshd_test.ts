@@ -11,11 +11,11 @@ import {
 import {
   denoDir,
   freePort,
-  ROOT,
   runWell,
   startServer,
   tempFolder,
 } from "../kit/process.ts";
+import { programArgs } from "../kit/programs.ts";
 
 // promise: While the issuer is down SSH logins are refused, except within
 //   `--max-age`.
@@ -25,7 +25,7 @@ function sigIn(folder: string) {
   const env = { SIG_KEYS_DIR: `${folder}/keys`, XDG_DATA_HOME: folder };
   const main = [
     ...["run", "--quiet", "--no-prompt", "-A"],
-    ...["--config", `${ROOT.pathname}deno.json`, `${ROOT.pathname}cli/main.ts`],
+    ...programArgs("cli"),
   ];
   return {
     words: [Deno.execPath(), ...main],

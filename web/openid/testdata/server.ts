@@ -1,6 +1,7 @@
 /** Runs `sig-web` as a separate process. */
 
 import { startServer as startProcess } from "../../../tests/kit/process.ts";
+import { programArgs } from "../../../tests/kit/programs.ts";
 
 /** A running server. */
 export interface ServerOfFolder {
@@ -14,17 +15,15 @@ export interface ServerOfFolder {
   stop(): Promise<void>;
 }
 
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
-
 /** Starts the server in a folder, the only one that it may read and write. */
 export async function startServer(
   dir: string,
   args: readonly string[],
 ): Promise<ServerOfFolder> {
   const server = await startProcess(Deno.execPath(), [
-    ...["run", "--no-check", "--unstable-kv", "--allow-net"],
+    ...["run", "--unstable-kv", "--allow-net"],
     ...[`--allow-read=${dir}`, `--allow-write=${dir}`],
-    ...[MAIN, "--addr", "127.0.0.1:0", ...args],
+    ...[...programArgs("web"), "--addr", "127.0.0.1:0", ...args],
   ], { cwd: dir });
   return {
     url: server.origin,
