@@ -4,15 +4,13 @@ import { quote } from "@sig/core/internal";
 import { findContradiction } from "../memory/compare.ts";
 import { servedKeys } from "../memory/fetched_keys.ts";
 import {
-  type KnownPin,
   type PinnedFeed,
   type PinnedProof,
   shortenKids,
   shortOrNull,
+  storedKid,
 } from "../memory/pin.ts";
 import { introducedKeys, pinnedRecovery } from "../memory/compare_recovery.ts";
-import type { Recovery } from "@sig/jose/recovery";
-import type { RunningHash } from "../verify/verify_feed.ts";
 import {
   contradictionOf,
   type Copy,
@@ -51,40 +49,26 @@ export async function* observed(
   }
 }
 
-/** Hashes a feed while it is read: the whole feed and the pinned prefix. */
-class FeedProgress {
-  readonly digest: RunningHash;
-  /** SHA-256 of the pinned prefix; undefined if the feed is shorter. */
-  prefixSha256: string | undefined;
-  readonly #until: number;
-  #at: number;
-
-  /**
-   * @param at The position of the next byte.
-   * @param until The length of the pinned prefix.
-   */
-  constructor(digest: RunningHash, at: number, until: number) {
-    this.digest = digest;
-    this.#at = at;
-    this.#until = until;
-    this.#add(new Uint8Array());
-  }
-
-  async *follow(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of bytes) {
-      const pinned = Math.max(0, this.#until - this.#at);
-      if (pinned > 0 && pinned < chunk.length) {
-        yield this.#add(chunk.subarray(0, pinned));
-        yield this.#add(chunk.subarray(pinned));
-      } else yield this.#add(chunk);
+/**
+ * Digests a feed while it is read.
+ *
+ * @param onPrefix Called with the SHA-256 of the first `until` bytes.
+ */
+async function* digested(
+  { bytes, digest, at }: FeedToRead,
+  until: number,
+  onPrefix: (sha256: string) => void,
+): AsyncGenerator<Uint8Array> {
+  if (at === until) onPrefix(digest.hex());
+  for await (const chunk of bytes) {
+    const end = Math.max(0, until - at);
+    for (const part of [chunk.subarray(0, end), chunk.subarray(end)]) {
+      if (part.length === 0) continue;
+      digest.update(part);
+      at += part.length;
+      if (at === until) onPrefix(digest.hex());
+      yield part;
     }
-  }
-
-  #add(bytes: Uint8Array): Uint8Array {
-    this.digest.update(bytes);
-    this.#at += bytes.length;
-    if (this.#at === this.#until) this.prefixSha256 ??= this.digest.hex();
-    return bytes;
   }
 }
 
@@ -123,21 +107,17 @@ export async function readToEnd(
   read: FeedToRead,
 ): Promise<FeedOutcome> {
   const { pin, keys, loaded, proofs, options, mirror } = reading;
-  const { verification, digest } = read;
+  const { verification, digest, expectedBytes } = read;
   const { now, yieldToEventLoop, onEvent, workers } = options;
   const { tree } = verification;
   proofs.prepare(tree, pin);
-  const progress = new FeedProgress(digest, read.at, pin?.feed?.bytes ?? 0);
-  await verification.read(progress.follow(read.bytes), {
-    now,
-    yieldToEventLoop,
-    onEvent,
-    workers,
-    expectedBytes: read.expectedBytes,
-    keys: loaded.keys,
+  let prefixSha256: string | undefined;
+  const bytes = digested(read, pin?.feed?.bytes ?? 0, (sha256) => {
+    prefixSha256 = sha256;
   });
+  const given = { now, yieldToEventLoop, onEvent, workers, expectedBytes };
+  await verification.read(bytes, { ...given, keys: loaded.keys });
   const { events } = verification;
-  const { prefixSha256 } = progress;
   const sha256 = digest.hex();
   const error = pin && findContradiction(pin, {
     keys,
@@ -172,28 +152,25 @@ async function validFeed(
   const result = verification.result();
   const { state, bytes } = result;
   const ofEvents = withoutPast(result.warnings, state, options);
-  const signed = Array.from(
-    verification.kids,
-    (kid) => [kid, published.get(kid) ?? ""] as const,
-  );
+  const kids = [...verification.kids];
   const feed: PinnedFeed = {
     sequence: verification.events,
     bytes,
     prefix_sha256: sha256,
     last_event_id: shortOrNull(verification.lastEventId),
-    keys: await shortenKids(signed),
+    keys: await shortenKids(
+      kids.map((kid) => [kid, published.get(kid) ?? ""]),
+    ),
     etag: shortOrNull(label.etag),
     compared_at: timeOf(comparedAt),
     read_at: timeOf(now),
   };
   // Proofs introduce new keys; without them, a new key is only a warning.
   const isUnproven = pin?.proof === null && (pin.feed?.sequence ?? 0) > 0;
-  const added = isUnproven
-    ? newKids(pin, loaded.recovery, signed.map(([kid]) => kid))
-    : [];
-  const addedKids = Object.keys(
-    await shortenKids(added.map((kid) => [kid, ""])),
-  );
+  const { known } = isUnproven
+    ? introducedKeys(pin, loaded.recovery)
+    : { known: undefined };
+  const added = known ? kids.filter((kid) => !known.has(kid)) : [];
   const recovery = pinnedRecovery(loaded.recovery);
   const isAdded = recovery !== null && pin?.recovery === null;
   return {
@@ -203,7 +180,7 @@ async function validFeed(
     feed,
     proof,
     recovery,
-    addedKids,
+    addedKids: await Promise.all(added.map(storedKid)),
     copy: {
       kind: "copy",
       events: verification.events,
@@ -252,14 +229,4 @@ async function validFeed(
       },
     },
   };
-}
-
-/** Returns the kids that neither the pin nor a statement knows. */
-function newKids(
-  pin: KnownPin,
-  recovery: Recovery | undefined,
-  signed: readonly string[],
-): readonly string[] {
-  const { known } = introducedKeys(pin, recovery);
-  return signed.filter((kid) => !known.has(kid));
 }

@@ -22,13 +22,12 @@ import {
 import { decodePin, PINS } from "../memory/pin_record.ts";
 import { acknowledge } from "../memory/transitions.ts";
 import { fetchedKeys, servedKeys } from "../memory/fetched_keys.ts";
-import type { IssuerLocation } from "../read/reader.ts";
 import { type IssuerName, locateIssuer } from "../read/source.ts";
 import { listRecords, type RecordStore } from "../store/record_store.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import { refreshIssuer } from "./refresh_issuer.ts";
-import { FollowedIssuer, timeOf, type ValidFeed } from "./reading.ts";
+import { FollowedIssuer, type ValidFeed } from "./reading.ts";
 import { readFeed } from "./refresh.ts";
 
 /** A type whose members can be null. */
@@ -165,50 +164,6 @@ export interface ServedHistory {
   };
 }
 
-/** The pin of an issuer compared with the feed that is served now. */
-interface Comparison {
-  /** The pin as it was before the issuer was read. */
-  readonly pin: KnownPin;
-  /** The contradiction; undefined if the feed continues the pin. */
-  readonly error: SigError | undefined;
-}
-
-/** Reads the whole feed, and records a contradiction. */
-async function compare(
-  keeper: PinKeeper,
-  location: IssuerLocation,
-  options: ReadingOptions,
-): Promise<Comparison> {
-  const pin = await requirePin(keeper, location.expectedIssuer ?? "");
-  try {
-    const issuer = new FollowedIssuer(location, keeper);
-    await refreshIssuer(issuer, { ...options, full: true });
-    return { pin, error: undefined };
-  } catch (error) {
-    if (!isSigError(error) || error.category !== "conflict") throw error;
-    return { pin, error };
-  }
-}
-
-/**
- * Reads the whole feed as if the issuer was unknown. Returns undefined if it
- * can't be read to its end.
- */
-async function readServed(
-  location: IssuerLocation,
-  options: ReadingOptions,
-): Promise<ValidFeed> {
-  const start = { pin: UNKNOWN, copy: undefined, repeatedAt: undefined };
-  const { found } = await readFeed(location, start, {
-    ...options,
-    mirrorFolder: undefined,
-  });
-  if (found.kind !== "feed") throw found.error;
-  return found;
-}
-
-type ReadingOptions = Omit<AcknowledgeOptions, "reason" | "expect" | "confirm">;
-
 /** Returns whether a feed is exactly what an incident saw. */
 async function isRecorded(
   { copy: { sha256, events }, copy, proof }: ValidFeed,
@@ -243,59 +198,54 @@ export async function acknowledgePin(
   { reason, expect, confirm, ...options }: AcknowledgeOptions,
 ): Promise<PinRecord> {
   const location = locateIssuer(issuer, options);
-  const keeper = new PinKeeper(location.expectedIssuer, { store });
-  const { pin, error } = await compare(keeper, location, options);
-  const served = await readServed(location, options);
+  const did = location.expectedIssuer;
+  const keeper = new PinKeeper(did, { store });
+  const pin = await requirePin(keeper, did);
+  const followed = new FollowedIssuer(location, keeper);
+  // Reads the whole feed, and records a contradiction.
+  const error = await refreshIssuer(followed, { ...options, full: true })
+    .then(() => undefined, (error) => {
+      if (isSigError(error) && error.category === "conflict") return error;
+      throw error;
+    });
+  // Reads it again as if the issuer was unknown.
+  const start = { pin: UNKNOWN, copy: undefined, repeatedAt: undefined };
+  const { found: served } = await readFeed(location, start, {
+    ...options,
+    mirrorFolder: undefined,
+  });
+  if (served.kind !== "feed") throw served.error;
   const { sequence, prefix_sha256: sha256, keys } = served.feed;
-  const incident = pin.status === "contradicted" ? pin.incident : null;
+  const seen = pin.status === "contradicted" ? pin.incident.seen : null;
   const isExpected = error === undefined ||
     (expect === undefined
-      ? await isRecorded(served, incident?.seen ?? null)
+      ? await isRecorded(served, seen)
       : expect.toLowerCase() === sha256);
-  if (!isExpected) throw notConfirmed({ pin, error }, served, expect);
-  const first = error?.context.sequence;
+  if (!isExpected) throw notConfirmed(error.code, seen, served, expect);
+  const { sequence: differing } = error?.context ?? {};
+  const first = typeof differing === "number" ? differing : null;
   await confirm?.({
     remembered: pinRecordOf(pin),
-    served: {
-      sequence,
-      sha256,
-      keys,
-      first_difference: typeof first === "number" ? first : null,
-    },
+    served: { sequence, sha256, keys, first_difference: first },
   });
-  const at = timeOf(options.now);
   const code = error?.code ?? pin.inconsistency;
+  const changedFrom = error === undefined ? null : first ?? 1;
   const accepted = await keeper.repeat(async () => {
     const before = await keeper.read(options.now);
     if (before.pin.status === "unknown") throw notRemembered(pin.issuer);
-    const after = acknowledge(before.pin, {
-      at,
-      reason,
-      code,
-      issuer: pin.issuer,
-      feed: served.feed,
-      proof: served.proof,
-      recovery: served.recovery,
-      addedKids: [],
-      changedFrom: error === undefined
-        ? null
-        : typeof first === "number"
-        ? first
-        : 1,
-    });
+    const history = { ...served, reason, code, changedFrom };
+    const after = acknowledge(before.pin, history);
     return await keeper.write(before, after, options.now);
   });
-  return accepted.pin.status === "unknown"
-    ? pinRecordOf(pin)
-    : pinRecordOf(accepted.pin);
+  return pinRecordOf(accepted.pin.status === "unknown" ? pin : accepted.pin);
 }
 
 function notConfirmed(
-  { error, pin }: Comparison,
+  code: string,
+  seen: Served | null,
   { feed: { sequence, prefix_sha256: sha256 } }: ValidFeed,
   expect: string | undefined,
 ): SigError {
-  const seen = pin.status === "contradicted" ? pin.incident.seen : null;
   const recorded = seen === null
     ? null
     : "sha256" in seen
@@ -310,7 +260,7 @@ function notConfirmed(
     action: "accept history",
     reason: why,
     context: {
-      reason: error?.code ?? "feed_rewritten",
+      reason: code,
       served_sha256: sha256,
       served_sequence: sequence,
       ...(recorded === null ? {} : { recorded_sha256: recorded }),
@@ -321,23 +271,21 @@ function notConfirmed(
 }
 
 function pinRecordOf(pin: KnownPin): PinRecord {
-  const { feed, proof } = pin;
+  const { feed, proof, issuer, first_seen, last_seen } = pin;
+  const { recovery, key_added, inconsistency, acknowledged } = pin;
   return {
-    issuer: pin.issuer,
+    issuer,
     sequence: feed?.sequence ?? null,
     bytes: feed?.bytes ?? null,
     prefix_sha256: feed?.prefix_sha256 ?? null,
     last_event_id: feed?.last_event_id ?? null,
     keys: feed?.keys ?? {},
     etag: feed?.etag ?? null,
-    first_seen: pin.first_seen,
-    last_seen: pin.last_seen,
+    ...{ first_seen, last_seen },
     incident: pin.status === "contradicted" ? pin.incident : null,
-    inconsistency: pin.inconsistency,
-    acknowledged: pin.acknowledged,
+    ...{ inconsistency, acknowledged },
     proof: proof && { ...proof, seen: proof.seen.size },
-    recovery: pin.recovery,
-    key_added: pin.key_added,
+    ...{ recovery, key_added },
     seen: proof?.seen ?? null,
   };
 }

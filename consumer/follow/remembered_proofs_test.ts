@@ -3,25 +3,15 @@ import type { ErrorCode } from "@sig/core";
 import type { ConsumerOptions } from "../consumer.ts";
 import { encodeBase64Url } from "@sig/jose/internal";
 import { commitmentTo, signStatement } from "@sig/jose/recovery";
-import { createConsumer } from "../create_consumer.ts";
+import { startProvenIssuer } from "../testdata/proven_issuer.ts";
 import { locateIssuer } from "../read/source.ts";
 import { cosignCheckpoint } from "../evidence/cosign.ts";
-import { acknowledgePin, showPin } from "./manage_pins.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
-import { openPinFile } from "../../tests/kit/pin_file.ts";
-import {
-  PROOFS,
-  type ProofsContent,
-  publishProofs,
-} from "../../tests/kit/proofs.ts";
+import { PROOFS } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
 import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
-import {
-  QUESTION,
-  START_MS,
-  watchIssuer,
-} from "../../tests/kit/watched_issuer.ts";
+import { QUESTION, START_MS } from "../../tests/kit/watched_issuer.ts";
 
 // promise: A reader that remembers a proof refuses a rewritten feed and keys
 //   that no known key introduced.
@@ -43,54 +33,15 @@ const NOT_INTRODUCED = [
   "no remembered key has signed a checkpoint that names it",
 ] as const;
 
-/** Starts an issuer with proofs, and consumers that share a pin store. */
+/** Starts an issuer with events, and lines that change them. */
 async function setUp(events = 6) {
-  const { pins, ...file } = await openPinFile();
-  const watched = await watchIssuer(events, key1);
-  const { did, lines, line, publish, server: { documents, origin } } = watched;
-  const prove = (
-    lines: readonly string[],
-    content: Partial<ProofsContent> = {},
-  ) => publishProofs(documents, { origin, keys: [key1], lines, ...content });
-  await prove(lines);
-  /** Creates a consumer as a new process would, without pins by default. */
-  const fresh = (options: Partial<ConsumerOptions> = {}) =>
-    createConsumer({
-      ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0 },
-      now: () => new Date(START_MS),
-      ...options,
-    });
+  const issuer = await startProvenIssuer(events);
+  const { lines, line } = issuer;
   return {
-    ...{ ...watched, prove, fresh, pins },
-    /** Answers by proof as a new process. */
-    ask: () => fresh({ pins, proofs: "always" }).check(did, QUESTION),
-    /** Reads the whole feed as a new process. */
-    read: () => fresh({ pins, proofs: "never" }).verify(did),
-    pin: () => showPin(pins, did),
-    /** Publishes lines and their proofs. */
-    async publishProven(
-      lines: readonly string[],
-      content?: Partial<ProofsContent>,
-    ) {
-      publish(lines);
-      await prove(lines, content);
-    },
-    /** Returns the lines with a seventh line. */
-    lines7: async (key = key1) => [...lines, await line(7, key)],
+    ...issuer,
     /** Returns the lines with a different third line. */
     otherLines: async () =>
       lines.with(2, await line(3, key1, { roles: ["other"] })),
-    /** Removes the proofs from the metadata; returns the old metadata. */
-    withoutProofs() {
-      const metadata = documents.get(PATHS.metadata) as string;
-      const { proofs_uri: _, ...without } = JSON.parse(metadata);
-      documents.set(PATHS.metadata, JSON.stringify(without));
-      return metadata;
-    },
-    async [Symbol.asyncDispose]() {
-      await watched[Symbol.asyncDispose]();
-      await file[Symbol.asyncDispose]();
-    },
   };
 }
 
@@ -102,7 +53,7 @@ Deno.test("an answer by proof is remembered, and confirmed by the next answer", 
   assertEquals([first.continuity, first.proof?.size], ["first_seen", 6]);
   const { proof, sequence, keys } = await issuer.pin();
   assertEquals([proof?.seen, sequence, keys], [6, null, {}]);
-  const lines = await issuer.lines7();
+  const lines = await issuer.longer();
   issuer.publish(lines);
   const tail = await issuer.ask();
   assertEquals([tail.continuity, tail.proof?.tail], ["consistent", 1]);
@@ -120,7 +71,7 @@ Deno.test("a proof extends a feed that was read before", async () => {
   await using issuer = await setUp();
   await issuer.read();
   assertEquals((await issuer.pin()).proof?.size, 6);
-  await issuer.publishProven(await issuer.lines7());
+  await issuer.publishProven(await issuer.longer());
   const answer = await issuer.ask();
   assertEquals([answer.proof?.size, answer.continuity], [7, "consistent"]);
   assertEquals((await issuer.read()).state.last_sequence, 7);
@@ -174,27 +125,27 @@ const CONTRADICTIONS: readonly (readonly [
   ],
   [
     "an event by a key that an intruder on the web server publishes",
-    async ({ lines7, publishProven, publishKeys }) => {
+    async ({ longer, publishProven, publishKeys }) => {
       publishKeys([key1, key2]);
       const content = { keys: [key2], published: [key1, key2] };
-      await publishProven(await lines7(key2), content);
+      await publishProven(await longer(key2), content);
     },
     ...NOT_INTRODUCED,
   ],
   [
     "such an event without any proofs",
-    async ({ lines7, publish, publishKeys, withoutProofs }) => {
+    async ({ longer, publish, publishKeys, withoutProofs }) => {
       publishKeys([key1, key2]);
-      publish(await lines7(key2));
+      publish(await longer(key2));
       withoutProofs();
     },
     ...NOT_INTRODUCED,
   ],
   [
     "such an event with an old checkpoint by the old key",
-    async ({ lines7, publish, publishKeys }) => {
+    async ({ longer, publish, publishKeys }) => {
       publishKeys([key1, key2]);
-      publish(await lines7(key2));
+      publish(await longer(key2));
     },
     ...NOT_INTRODUCED,
   ],
@@ -233,7 +184,7 @@ Deno.test("accepts a new key that the old key introduces", async () => {
   await issuer.ask();
   const published = [key1, key2];
   issuer.publishKeys(published);
-  const lines = await issuer.lines7(key2);
+  const lines = await issuer.longer(key2);
   await issuer.publishProven(lines, { keys: published });
   assertEquals((await issuer.ask()).decision, "allow");
   assertEquals(Object.keys((await issuer.pin()).proof!.keys).length, 2);
@@ -275,7 +226,7 @@ Deno.test("without proofs a key that signs for the first time causes a warning",
     (await issuer.ask()).warnings.map(({ code }) => code);
   assertEquals(await codes(), []);
   issuer.publishKeys([key1, key2]);
-  issuer.publish(await issuer.lines7(key2));
+  issuer.publish(await issuer.longer(key2));
   assertEquals(await codes(), ["key_added"]);
   assertEquals(await codes(), []);
   const { key_added } = await issuer.pin();
@@ -288,22 +239,18 @@ Deno.test("after an incident by proof only the recorded checkpoint is accepted",
   await issuer.ask();
   const published = [key1, key2];
   issuer.publishKeys(published);
-  const lines = await issuer.lines7(key2);
+  const lines = await issuer.longer(key2);
   const content = { keys: [key2], published };
   await issuer.publishProven(lines, content);
   await expectSigError(() => issuer.ask(), ...NOT_INTRODUCED);
-  const accept = () =>
-    acknowledgePin(issuer.pins, issuer.did, {
-      ...{ allowPrivate: true, now: new Date(START_MS), reason: "by phone" },
-    });
   await issuer.publishProven([...lines, await issuer.line(8, key2)], content);
   await expectSigError(
-    accept,
+    issuer.accept,
     "confirmation_required",
     "the history that is served now differs from the recorded incident",
   );
   await issuer.publishProven(lines, content);
-  const { sequence, proof } = await accept();
+  const { sequence, proof } = await issuer.accept();
   assertEquals([sequence, proof?.size], [7, 7]);
   const answer = await issuer.ask();
   assertEquals([answer.decision, answer.proof?.size], ["allow", 7]);
@@ -348,7 +295,7 @@ Deno.test("after another process has answered by proof, a reader fetches only th
   const pins = createMemoryStore();
   const reader = issuer.fresh({ pins, proofs: "never" });
   await reader.verify(did);
-  await issuer.publishProven(await issuer.lines7());
+  await issuer.publishProven(await issuer.longer());
   const { proof } = await issuer.fresh({ pins, proofs: "always" })
     .check(did, QUESTION);
   assertEquals(proof?.size, 7);
@@ -366,7 +313,7 @@ Deno.test("a question about an unlisted issuer is answered by proof, and not rem
 
 Deno.test("an event seen after the checkpoint can't be withheld later", async () => {
   await using issuer = await setUp();
-  issuer.publish(await issuer.lines7());
+  issuer.publish(await issuer.longer());
   assertEquals((await issuer.ask()).proof?.tail, 1);
   issuer.publish(issuer.lines);
   await expectSigError(() => issuer.ask(), ...ROLLED_BACK);
@@ -389,7 +336,7 @@ for (const seen of ["a faulty tail", "a key that nobody introduced"]) {
     const path = seen === "a faulty tail" ? PATHS.feed : PATHS.jwks;
     if (path === PATHS.jwks) publishKeys([key1, key2]);
     const keys = documents.get(PATHS.jwks) as string;
-    const feed = feedOf(await issuer.lines7(stranger));
+    const feed = feedOf(await issuer.longer(stranger));
     const served = ({ headers }: Request) => {
       documents.set(path, status(503));
       if (path === PATHS.jwks) return new Response(keys);
@@ -479,7 +426,7 @@ Deno.test("a late answer is read again if a later checkpoint was seen meanwhile"
   });
   const late = ask();
   await asked.promise;
-  await issuer.publishProven(await issuer.lines7());
+  await issuer.publishProven(await issuer.longer());
   assertEquals((await ask()).last_sequence, 7);
   go.resolve();
   assertEquals((await late).last_sequence, 7);
@@ -489,7 +436,7 @@ Deno.test("a late answer is read again if a later checkpoint was seen meanwhile"
 
 Deno.test("a feed shorter than its checkpoint confirms it once it has grown", async () => {
   await using issuer = await setUp();
-  const lines = await issuer.lines7();
+  const lines = await issuer.longer();
   await issuer.prove(lines);
   await issuer.read();
   assertEquals((await issuer.pin()).proof, null);

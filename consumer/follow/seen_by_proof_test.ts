@@ -2,16 +2,10 @@
 // parallel reads.
 import { SigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
-import type { ConsumerOptions } from "../consumer.ts";
-import { createConsumer } from "../create_consumer.ts";
-import { acknowledgePin, showPin } from "./manage_pins.ts";
-import { createMemoryStore } from "../store/memory_store.ts";
+import { showPin } from "./manage_pins.ts";
+import { startProvenIssuer } from "../testdata/proven_issuer.ts";
 import { revoke } from "../../tests/kit/events.ts";
-import {
-  PROOFS,
-  type ProofsContent,
-  publishProofs,
-} from "../../tests/kit/proofs.ts";
+import { PROOFS } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
 import {
@@ -20,11 +14,7 @@ import {
   lineOf,
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
-import {
-  QUESTION,
-  START_MS,
-  watchIssuer,
-} from "../../tests/kit/watched_issuer.ts";
+import { QUESTION, START_MS } from "../../tests/kit/watched_issuer.ts";
 
 const [key1, key2] = await importTestKeys();
 const REWRITTEN = [
@@ -33,42 +23,15 @@ const REWRITTEN = [
 ] as const;
 const ROLLED_BACK = ["feed_rolled_back", "events are remembered"] as const;
 
-/** Starts an issuer with proofs, and a memory of it. */
-async function setUp(events = 1) {
-  const watched = await watchIssuer(events, key1);
-  const { did, lines, publish, server: { documents, origin } } = watched;
-  const pins = createMemoryStore();
-  const prove = (
-    lines: readonly string[],
-    content: Partial<ProofsContent> = {},
-  ) => publishProofs(documents, { origin, keys: [key1], lines, ...content });
-  await prove(lines);
-  let nowMs = START_MS;
-  const fresh = (options: Partial<ConsumerOptions> = {}) =>
-    createConsumer({
-      ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0, pins },
-      now: () => new Date(nowMs),
-      ...options,
-    });
-  const end = { relationship_id: "rel-1", issuer: did };
+/** Starts an issuer with an event, and lines that continue it. */
+async function setUp() {
+  const issuer = await startProvenIssuer(1);
+  const end = { relationship_id: "rel-1", issuer: issuer.did };
+  const revoked = await lineOf({ ...revoke(2, end) }, key1);
   return {
-    ...{ ...watched, pins, prove, fresh },
-    ask: (options: Partial<ConsumerOptions> = {}) =>
-      fresh({ proofs: "always", ...options }).check(did, QUESTION),
-    revoked: [...lines, await lineOf({ ...revoke(2, end), issuer: did }, key1)],
-    kept: [...lines, await watched.line(2, key1)],
-    publishProven: async (lines: readonly string[]) => {
-      publish(lines);
-      await prove(lines);
-    },
-    silence: () => documents.delete(PATHS.metadata),
-    wait: (ms: number) => nowMs += ms,
-    accept: (expect?: string) =>
-      acknowledgePin(pins, did, {
-        ...{ allowPrivate: true, now: new Date(nowMs), reason: "by phone" },
-        expect,
-      }),
-    [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
+    ...issuer,
+    revoked: [...issuer.lines, revoked],
+    kept: await issuer.longer(),
   };
 }
 
