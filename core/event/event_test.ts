@@ -3,23 +3,32 @@ import { SigError } from "../errors/error.ts";
 import type { ErrorCode } from "../errors/error_codes.ts";
 import {
   claimedSequence,
+  findEventIssues,
   findEventWarnings,
   parseEventPayload,
   validateEvent,
+  type ValidateEventOptions,
 } from "./event.ts";
 import { DEFAULT_LIMITS } from "../text/limits.ts";
 import type { SigEvent } from "./types.ts";
 import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
-import { encode, revoke, upsert } from "../../tests/kit/events.ts";
-import { changed, faults } from "../testdata/faulty_events.ts";
+import { day, encode, revoke, upsert } from "../../tests/kit/events.ts";
+
+/** Returns the faults of an event as `pointer code`. */
+function faults(value: unknown, options?: ValidateEventOptions): string[] {
+  return findEventIssues(value, options).map(({ pointer, code }) =>
+    `${pointer} ${code}`
+  );
+}
 
 Deno.test("all faults are reported together, in the order of the tables", () => {
-  const event = changed(upsert(1), {
+  const event = {
+    ...upsert(1),
     event_id: 1,
     sequence: 0,
     roles: null,
     display: { title: 1 },
-  });
+  };
   const error = assertSigError(
     () => validateEvent(event),
     "invalid_field",
@@ -31,6 +40,93 @@ Deno.test("all faults are reported together, in the order of the tables", () => 
     "/roles",
     "/display/title",
   ]);
+});
+
+/**
+ * Faults whose pointer or value is not in the vectors (`vectors/feed`), which
+ * have the rules of every member.
+ */
+const FAULTS: readonly (readonly [SigEvent, object, string])[] = [
+  ...[NaN, -0, 2 ** 53, 1n, [1]].map((sequence) =>
+    [upsert(1), { sequence }, "/sequence invalid_field"] as const
+  ),
+  [upsert(1), { event_id: "\u0085" }, "/event_id invalid_field"],
+  [upsert(1), { event_type: "toString" }, "/event_type unknown_event_type"],
+  [upsert(1), { event_type: null }, "/event_type invalid_field"],
+  [upsert(1), { visibility: null }, "/visibility invalid_field"],
+  [upsert(1), { status: "Active" }, "/status status_not_active"],
+  [upsert(1), { status: null }, "/status invalid_field"],
+  [upsert(1), { roles: Array(1) }, "/roles invalid_field"],
+  [upsert(1), { reason: false }, "/reason invalid_field"],
+  [upsert(1), { metadata: [] }, "/metadata invalid_field"],
+  [
+    upsert(1),
+    { relationship_type: "__proto__" },
+    "/relationship_type invalid_field",
+  ],
+  ...["title", "department", "label"].map((name) =>
+    [
+      upsert(1),
+      { display: { [name]: 1 } },
+      `/display/${name} invalid_field`,
+    ] as const
+  ),
+  [
+    upsert(1),
+    {
+      valid_from: day(1, "T00:00:00.1Z"),
+      valid_until: day(1, "T00:00:00.10Z"),
+    },
+    "/valid_until invalid_field",
+  ],
+  [revoke(1), { effective_at: null }, "/effective_at invalid_field"],
+  [revoke(1), { reason_code: [] }, "/reason_code invalid_field"],
+  [
+    revoke(1),
+    { revokes_relationship_id: "R1" },
+    "/revokes_relationship_id revoke_target_mismatch",
+  ],
+  [
+    revoke(1),
+    { revokes_relationship_id: null },
+    "/revokes_relationship_id invalid_field",
+  ],
+];
+
+Deno.test("a fault has its code and the pointer of its member", () => {
+  for (const [event, change, expected] of FAULTS) {
+    assertEquals(faults({ ...event, ...change }), [expected]);
+  }
+});
+
+Deno.test("optional members may be null, and others are ignored", () => {
+  const odd = { future: 1, constructor: 1, toString: "x", ["__proto__"]: 1 };
+  for (const absent of [null, undefined]) {
+    const none = { reason: absent, metadata: absent, display: absent };
+    assertEquals(faults({ ...upsert(1), ...none, ...odd }), []);
+  }
+  const display = { title: null, icon: 1, nested: { title: 1 } };
+  assertEquals(faults({ ...upsert(1), display, roles: ["a", "a", ""] }), []);
+});
+
+Deno.test("an unknown event_type is accepted on request, an invalid one never", () => {
+  const suspend = { ...upsert(1), event_type: "relationship.suspend" };
+  const options = { unknownEvents: "ignore" } as const;
+  assertEquals(faults({ ...suspend, roles: 1, status: "odd" }, options), []);
+  assertEquals(
+    faults({ ...suspend, subject: "" }, options),
+    ["/subject invalid_field"],
+  );
+  assertEquals(
+    faults({ ...suspend, event_type: null }, options),
+    ["/event_type invalid_field"],
+  );
+});
+
+Deno.test("an inherited member counts as absent", () => {
+  const [version, ...others] = faults(Object.create(upsert(1)));
+  assertEquals(version, "/spec_version missing_field");
+  assertEquals(others.length, 8);
 });
 
 Deno.test("under another spec_version no other member is validated", () => {

@@ -22,8 +22,3 @@ export function line(changes: Record<string, unknown> = {}): string {
 export function withHeader(header: unknown): string {
   return line({ protected: b64(header) });
 }
-
-/** Returns the line in another spelling, which only the JSON reader accepts. */
-export function respell(line: string): string {
-  return line.replace(/^\{"protected":"/, '{ "protected":"');
-}

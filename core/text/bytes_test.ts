@@ -36,15 +36,6 @@ function decodeByReencoding(text: string): Uint8Array | undefined {
   }
 }
 
-Deno.test("every byte string has one text, which decodes to it", () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
-    assertEquals(
-      decodeBase64UrlStrict(encodeBase64Url(bytes)),
-      new Uint8Array(bytes),
-    );
-  }));
-});
-
 Deno.test("accepts exactly the texts that survive decoding and encoding", () => {
   const unit = fc.constantFrom(
     ..."ABQgwxyz0189-_+/= \n\u00c1\u0141\u2028",
@@ -56,31 +47,6 @@ Deno.test("accepts exactly the texts that survive decoding and encoding", () => 
     }),
     { numRuns: 2_000 },
   );
-});
-
-Deno.test("rejects padding, white space, + and /, and trailing bits", () => {
-  const table: readonly (readonly [string, Uint8Array | undefined])[] = [
-    ["", new Uint8Array()],
-    ["AA", new Uint8Array([0])],
-    ["AAA", new Uint8Array([0, 0])],
-    ["-_-_", new Uint8Array([251, 255, 191])],
-    ["A", undefined],
-    ["AAAAA", undefined],
-    ["AA==", undefined],
-    ["AA=", undefined],
-    ["AAA=", undefined],
-    ["AB", undefined],
-    ["AAB", undefined],
-    ["+/+/", undefined],
-    [" AA", undefined],
-    ["AA\n", undefined],
-    ["A A", undefined],
-    ["AA\u0000", undefined],
-    ["\u0141A", undefined],
-  ];
-  for (const [text, expected] of table) {
-    assertEquals(decodeBase64UrlStrict(text), expected, JSON.stringify(text));
-  }
 });
 
 Deno.test("decodes a part of some bytes like a separate text", () => {
