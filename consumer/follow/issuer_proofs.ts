@@ -73,7 +73,7 @@ export async function openIssuer(
 ): Promise<OpenedIssuer> {
   const proofs = new IssuerProofs(location);
   const loaded = await proofs.load(options);
-  const keys = await fetchedKeys(loaded);
+  const keys = fetchedKeys(loaded);
   const { checkpoint } = proofs;
   const pin = stored.status === "unknown"
     ? undefined

@@ -165,11 +165,11 @@ export interface ServedHistory {
 }
 
 /** Returns whether a feed is exactly what an incident saw. */
-async function isRecorded(
+function isRecorded(
   { copy: { sha256, events }, copy, proof }: ValidFeed,
   seen: Served | null,
-): Promise<boolean> {
-  const { keys, statements } = servedKeys(await fetchedKeys(copy));
+): boolean {
+  const { keys, statements } = servedKeys(fetchedKeys(copy));
   if (seen?.keys !== keys || seen.statements !== statements) return false;
   if ("sha256" in seen) {
     return seen.sha256 === sha256 && seen.sequence === events;
@@ -219,7 +219,7 @@ export async function acknowledgePin(
   const seen = pin.status === "contradicted" ? pin.incident.seen : null;
   const isExpected = error === undefined ||
     (expect === undefined
-      ? await isRecorded(served, seen)
+      ? isRecorded(served, seen)
       : expect.toLowerCase() === sha256);
   if (!isExpected) throw notConfirmed(error.code, seen, served, expect);
   const { sequence: differing } = error?.context ?? {};

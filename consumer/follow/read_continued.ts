@@ -6,7 +6,7 @@ import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { checkMediaType } from "../fetch/response_rules.ts";
 import type { MirroredFeed } from "../memory/mirror.ts";
 import { ByteStream } from "../read/byte_stream.ts";
-import { createFastSha256 } from "../verify/verify_feed.ts";
+import { createSha256For } from "../verify/verify_feed.ts";
 import { countLines, observed, readToEnd } from "./feed_progress.ts";
 import { readFromStart, startOf } from "./read_from_start.ts";
 import type { Copy, FeedOutcome, OpenedFeed, Reading } from "./reading.ts";
@@ -160,7 +160,7 @@ async function hasPrefix(
   { bytes, sha256 }: KnownFeed,
   yieldToEventLoop: (() => Promise<void>) | undefined,
 ): Promise<boolean> {
-  const digest = createFastSha256();
+  const digest = createSha256For();
   let left = bytes;
   let sinceTurn = 0;
   while (left > 0) {

@@ -6,7 +6,7 @@ import { servedKeys } from "../memory/fetched_keys.ts";
 import type { KnownPin } from "../memory/pin.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
-import { createFastSha256, createSha256For } from "../verify/verify_feed.ts";
+import { createSha256For } from "../verify/verify_feed.ts";
 import {
   countLines,
   type FeedToRead,
@@ -88,7 +88,7 @@ export async function countFeed(
   { document }: OpenedFeed,
 ): Promise<FeedOutcome | undefined> {
   const { maxFeedBytes } = options.limits ?? DEFAULT_LIMITS;
-  const digest = createFastSha256();
+  const digest = createSha256For();
   let bytes = 0;
   let events = 0;
   try {

@@ -105,7 +105,7 @@ vectorTest(
             throw error;
           });
         const pin = pinOf(issuer, before);
-        const shown = await fetchedKeys({ keys: resolver, recovery });
+        const shown = fetchedKeys({ keys: resolver, recovery });
         const error = findContradiction(pin, { keys: shown, checkpoint });
         assertEquals(error?.code ?? "accepted", expected.result);
         if (expected.pin === undefined) return;

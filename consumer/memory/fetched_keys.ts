@@ -23,13 +23,13 @@ export interface FetchedKeys {
 }
 
 /** Returns the keys of an issuer, with their thumbprints. */
-export async function fetchedKeys(
+export function fetchedKeys(
   { keys, recovery }: Pick<LoadedIssuer, "keys" | "recovery">,
-): Promise<FetchedKeys> {
+): FetchedKeys {
   const published = new Map<string, string>();
   const usable = new Map<string, string>();
   for (const [kid, key] of keys.keys) {
-    const thumbprint = await calculateKidOf(key);
+    const thumbprint = calculateKidOf(key);
     published.set(kid, thumbprint);
     if (maySign(keys, kid)) usable.set(kid, thumbprint);
   }

@@ -13,6 +13,7 @@ import {
   type SourceKind,
   type Warning,
 } from "@sig/core";
+import type * as crypto from "node:crypto";
 import { loadBuiltin, Sha256State } from "@sig/jose/internal";
 import { lacksKey } from "./feed_fault.ts";
 import { FeedVerification } from "./feed_verification.ts";
@@ -32,44 +33,29 @@ import type { IssuerLocation } from "../read/reader.ts";
 import type { FetchPolicy, OpenedDocument } from "../fetch/fetch_options.ts";
 import { openSource, parseSource } from "../read/source.ts";
 
-/** A SHA-256 that is computed incrementally. */
-export type RunningHash = Pick<Sha256State, "hex"> & {
+/** A SHA-256 that is computed incrementally, and can be read before its end. */
+export interface RunningHash {
   /** Adds the next bytes. */
   update(bytes: Uint8Array): unknown;
-};
-
-interface NodeHash {
-  update(bytes: Uint8Array): unknown;
-  copy(): NodeHash;
-  digest(encoding: "hex"): string;
+  /** Returns the digest of the bytes so far, in hexadecimal. */
+  hex(): string;
 }
 
 /**
- * Creates a SHA-256 that can be read before its end. The platform's is about
- * ten times as fast as `Sha256State`, but `node:crypto` takes 30 ms to load.
+ * Size in bytes up to which `Sha256State` takes less time than loading
+ * `node:crypto`, which is about ten times as fast then.
  */
-export function createFastSha256(): RunningHash {
-  const node = loadBuiltin("node:crypto") as
-    | { createHash?(name: string): NodeHash }
-    | undefined;
+const LARGE_FEED_BYTES = 1024 * 1024;
+
+/** Creates the faster SHA-256 for a feed of that size (default: large). */
+export function createSha256For(bytes = Infinity): RunningHash {
+  if (bytes <= LARGE_FEED_BYTES) return new Sha256State();
+  const node = loadBuiltin("node:crypto") as typeof crypto | undefined;
   const hash = node?.createHash?.("sha256");
   return hash === undefined ? new Sha256State() : {
     update: (bytes) => hash.update(bytes),
     hex: () => hash.copy().digest("hex"),
   };
-}
-
-/**
- * Size in bytes up to which `Sha256State` takes less time than loading
- * `node:crypto`.
- */
-const LARGE_FEED_BYTES = 1024 * 1024;
-
-/** Creates the faster SHA-256 for a feed of that size, if it is known. */
-export function createSha256For(bytes: number | undefined): RunningHash {
-  return bytes !== undefined && bytes <= LARGE_FEED_BYTES
-    ? new Sha256State()
-    : createFastSha256();
 }
 
 /**

@@ -20,96 +20,23 @@ function faults(value: unknown): string[] {
   );
 }
 
-Deno.test("returns valid metadata unchanged", () => {
-  const changes: readonly Record<string, unknown>[] = [
-    {},
-    { public_only: false },
-    { event_serialization: "jws-flattened" },
-    { event_serialization: null },
-    { algorithms_supported: ["ES256", "EdDSA"] },
-    { issuer: "did:web:acme.example%3A8443" },
-    {
-      issuer: "did:web:127.0.0.1%3A8080",
-      jwks_uri: "http://127.0.0.1:8080/.well-known/jwks.json",
-    },
-    { future: 1, ["__proto__"]: 1, constructor: 1 },
+Deno.test("a URL is written as a strict parser reads it", () => {
+  const urls = [
+    // URL parsers read all of these as https://acme.example/x.
+    ...["https:acme.example/x", "https:/acme.example/x"],
+    ...["https:///acme.example/x", "https:\\\\acme.example/x"],
+    ...["https://acme.example\\x", "HTTPS://acme.example/x"],
+    ...[" https://acme.example/x", "https://acme.example/x "],
+    ...["https://acme.example/\tx", "https://ac\nme.example/x"],
+    ...["https://user@acme.example/", "https://:pw@acme.example/"],
+    ...["https://acme.example/#x", "https://", "file:///etc/passwd"],
   ];
-  for (const change of changes) {
-    const metadata = { ...METADATA, ...change };
-    assertEquals(validateMetadata(metadata) === metadata as unknown, true);
-  }
-});
-
-Deno.test("reports each absent required member", () => {
-  for (const name of Object.keys(METADATA)) {
-    assertEquals(
-      faults({ ...METADATA, [name]: undefined }),
-      [`/${name} missing_field`],
-    );
-  }
-  assertEquals(faults({}).length, Object.keys(METADATA).length);
-});
-
-Deno.test("reports each invalid member", () => {
-  const table: readonly (readonly [string, readonly unknown[]])[] = [
-    ["spec_version", ["sig/0.2", "", null, 1]],
-    ["issuer", [
-      "",
-      null,
-      "acme.example",
-      "did:key:z6Mk",
-      "did:web:acme.example:team",
-      "did:web:Acme.example",
-      "did:web:evil.example#.localhost",
-      "did:web:acme.example\n",
-    ]],
-    ["jwks_uri", [
-      "",
-      null,
-      "/.well-known/jwks.json",
-      "acme.example",
-      "file:///etc/passwd",
-      "data:,x",
-      "https://user@acme.example/",
-      "https://:pw@acme.example/",
-      "https://acme.example/#x",
-      "https://",
-      {},
-    ]],
-    ["events_uri", [
-      "",
-      null,
-      "ftp://acme.example/",
-      1,
-      // URL parsers read all of these as https://acme.example/x.
-      "https:acme.example/x",
-      "https:/acme.example/x",
-      "https:///acme.example/x",
-      "https:\\\\acme.example/x",
-      "https://acme.example\\x",
-      "HTTPS://acme.example/x",
-      " https://acme.example/x",
-      "https://acme.example/x ",
-      "https://acme.example/\tx",
-      "https://ac\nme.example/x",
-    ]],
-    ["public_only", [null, "true", 1]],
-    ["algorithms_supported", [
-      null,
-      "EdDSA",
-      [],
-      ["eddsa"],
-      ["EdDSA", 1],
-      { 0: "EdDSA" },
-    ]],
-    ["event_serialization", ["jws-compact", "", 1]],
-  ];
-  for (const [name, values] of table) {
-    for (const value of values) {
+  for (const name of ["jwks_uri", "events_uri"]) {
+    for (const url of urls) {
       assertEquals(
-        faults({ ...METADATA, [name]: value }),
+        faults({ ...METADATA, [name]: url }),
         [`/${name} invalid_field`],
-        Deno.inspect(value),
+        url,
       );
     }
   }

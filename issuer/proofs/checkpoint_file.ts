@@ -68,12 +68,10 @@ export async function readCheckpoint(
 }
 
 /** Returns {@linkcode digestKeys} of keys that may sign events. */
-export async function digestOf(
-  keys: CheckpointIssuer["keys"],
-): Promise<Uint8Array> {
+export function digestOf(keys: CheckpointIssuer["keys"]): Uint8Array {
   const thumbprints = [...keys]
-    .map(async ([kid, key]) => [kid, await calculateKidOf(key)] as const);
-  return digestKeys(new Map(await Promise.all(thumbprints)));
+    .map(([kid, key]) => [kid, calculateKidOf(key)] as const);
+  return digestKeys(new Map(thumbprints));
 }
 
 /**

@@ -217,7 +217,7 @@ async function update(
     root: tree.root(),
     bytes: added.bytes,
     state: await state.extend(start?.state ?? EMPTY_HASH, added.lines),
-    keys: await digestOf(named),
+    keys: digestOf(named),
     ...recoveryLines(options.recovery ?? documents.recovery),
   };
   const signers = context.held.filter(({ kid }) => kid !== next?.key.kid);

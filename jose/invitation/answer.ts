@@ -18,6 +18,7 @@ import {
   verifyAttestation,
 } from "../attestation/verify_attestation.ts";
 import { encodeBase64Url } from "../bytes/bytes.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 import { type KeyResolver, resolveCurrent } from "../keys/key_resolver.ts";
 
@@ -79,7 +80,7 @@ export async function answerInvitation(
   const now = options.now();
   requireUnexpired(invitation, now);
   const { did, kid } = chooseSubject(options);
-  const { challenge_id, audience, nonce } = await challengeOf(invitation);
+  const { challenge_id, audience, nonce } = challengeOf(invitation);
   const claims = {
     iss: did,
     sub: did,
@@ -122,7 +123,7 @@ export async function verifyAnswer(
     });
   }
   const attestation = await verifyAttestation(given.attestation, {
-    challenge: await challengeOf(invitation),
+    challenge: challengeOf(invitation),
     now: options.now,
     // Rejects an attestation that grants no scope.
     requiredScopes: [ENROL_SCOPE],
@@ -150,15 +151,13 @@ function readAnswer(
  * digest binds the answer to these terms, even if two invitations share a
  * `jti`.
  */
-async function challengeOf(
+function challengeOf(
   { text, claims, expires_at }: ParsedInvitation,
-): Promise<AttestationChallenge> {
-  const bytes = new TextEncoder().encode(text);
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
+): AttestationChallenge {
   return {
     challenge_id: claims.jti,
     audience: claims.iss,
-    nonce: encodeBase64Url(new Uint8Array(digest)),
+    nonce: encodeBase64Url(sha256(new TextEncoder().encode(text))),
     scopes: [ENROL_SCOPE],
     expires_at,
   };

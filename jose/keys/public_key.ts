@@ -13,6 +13,7 @@ import {
   member,
 } from "@sig/core/internal";
 import { encodeBase64Url } from "../bytes/bytes.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import {
   findPointFault,
   isOnCurve,
@@ -159,19 +160,13 @@ export function toPublicJwk(jwk: Jwk): Jwk {
  *
  * @throws {SigError} `invalid_key`.
  */
+// deno-lint-ignore require-await -- rejects for an invalid key
 export async function calculateKid(jwk: Jwk): Promise<string> {
-  return await thumbprintOf(readPublicKey(jwk).x);
+  return calculateKidOf({ jwk: readPublicKey(jwk) });
 }
 
 /**
- * Thumbprints of keys whose JWK is frozen, as for every imported key. This is
- * only a cache, because each calculation takes two turns of a thread pool.
- */
-const thumbprints = new WeakMap<Jwk, string>();
-
-/**
- * Calculates the thumbprint of an imported key, without further checks, and
- * caches it.
+ * Calculates the thumbprint of an imported key, without further checks.
  *
  * @example
  * ```ts
@@ -182,23 +177,13 @@ const thumbprints = new WeakMap<Jwk, string>();
  * const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
  * const jwk = { kty: "OKP", crv: "Ed25519", x, kid: "orgsign-1" } as const;
  * const key = await importVerificationKey(jwk);
- * assertEquals(await calculateKidOf(key), await calculateKid(jwk));
+ * assertEquals(calculateKidOf(key), await calculateKid(jwk));
  * ```
  */
-export async function calculateKidOf(
-  { jwk }: { readonly jwk: Jwk },
-): Promise<string> {
-  const known = thumbprints.get(jwk);
-  if (known !== undefined) return known;
-  const thumbprint = await thumbprintOf(jwk.x);
-  if (Object.isFrozen(jwk)) thumbprints.set(jwk, thumbprint);
-  return thumbprint;
-}
-
-/** The members in this order, without spaces (RFC 7638 §3). */
-async function thumbprintOf(x: string): Promise<string> {
+export function calculateKidOf(
+  { jwk: { x } }: { readonly jwk: { readonly x: string } },
+): string {
+  // The members in this order, without spaces (RFC 7638 §3).
   const text = JSON.stringify({ crv: "Ed25519", kty: "OKP", x });
-  const bytes = new TextEncoder().encode(text);
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return encodeBase64Url(new Uint8Array(digest));
+  return encodeBase64Url(sha256(new TextEncoder().encode(text)));
 }
