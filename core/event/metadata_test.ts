@@ -49,6 +49,12 @@ Deno.test("the error names the first fault and contains all faults", () => {
     "Cannot accept metadata (sig.json): /issuer must be a non-empty string without control characters (and 1 more)",
   );
   assertEquals(error.context.errors?.length, 2);
+  for (const issuer of ["acme.example", "did:web:evil.example#.localhost"]) {
+    assertEquals(
+      faults({ ...METADATA, issuer }),
+      ["/issuer invalid_field"],
+    );
+  }
   for (const value of [null, [], "x", 1]) {
     assertSigError(
       () => validateMetadata(value),
