@@ -1,11 +1,14 @@
 /** `sig recovery create` and `sig recover`. @module */
 
-import { isRevoke, SigError } from "@sig/core";
-import type {
-  Issuer,
-  RecoveryPlan,
-  RecoveryRequest,
-  SignedEvent,
+import { instantOf, isRevoke } from "@sig/core";
+import { validityAt } from "@sig/core/internal";
+import {
+  createFileStore,
+  type Issuer,
+  type RecoveryPlan,
+  type RecoveryRequest,
+  requireGuards,
+  type SignedEvent,
 } from "@sig/issuer";
 import {
   file,
@@ -28,7 +31,9 @@ import {
   textOf,
 } from "../command_line/values.ts";
 import { INSECURE_FLAG } from "../ask/source_flags.ts";
-import { canAsk } from "../issue/append_proposal.ts";
+import { canAsk, confirmQuestion } from "../issue/append_proposal.ts";
+import { readPassphrase } from "../issue/passphrase.ts";
+import { fileKeys, openWithKeyStore } from "../issue/open_issuer.ts";
 import { DIR_FLAG } from "../issue/flags.ts";
 import {
   createRecoveryKey,
@@ -53,6 +58,10 @@ const PASSPHRASE_FLAG = {
   ),
 };
 
+function passphraseOf(call: Call<Values<typeof PASSPHRASE_FLAG>>) {
+  return readPassphrase(call, call.flags["passphrase-file"]);
+}
+
 /** `sig recovery create` */
 export const recoveryCreate = typedCommand({
   description: `
@@ -76,10 +85,12 @@ export const recoveryCreate = typedCommand({
   async run(call) {
     const { dir, out, public: given } = call.flags;
     requireEither(call.flags, "out", "public");
-    await using issuer = await openHere(call);
+    const { issuer: opened } = await openWithKeyStore(call);
+    await using issuer = opened;
     await issuer.requireNoRecovery();
+    if (out !== undefined) await requireElsewhere(call.io, dir, out);
     const x = given === undefined
-      ? await createAt(call, dir, out!)
+      ? await createRecoveryKey(call.io, out!, await passphraseOf(call))
       : await readPublicRecoveryKey(call, given);
     await issuer.createRecovery(x);
     const { commitmentTo } = await import("@sig/jose/recovery");
@@ -97,27 +108,6 @@ export const recoveryCreate = typedCommand({
     return 0;
   },
 });
-
-async function createAt(
-  call: Call<Values<typeof PASSPHRASE_FLAG>>,
-  dir: string,
-  path: string,
-): Promise<string> {
-  await requireElsewhere(call.io, dir, path);
-  return await createRecoveryKey(call.io, path, await passphraseOf(call));
-}
-
-async function passphraseOf(
-  call: Call<Values<typeof PASSPHRASE_FLAG>>,
-): Promise<string | undefined> {
-  const { readPassphrase } = await import("../issue/passphrase.ts");
-  return await readPassphrase(call, call.flags["passphrase-file"]);
-}
-
-async function openHere(call: Call<Values<typeof DIR_FLAG>>): Promise<Issuer> {
-  const { openWithKeyStore } = await import("../issue/open_issuer.ts");
-  return (await openWithKeyStore(call)).issuer;
-}
 
 const RECOVER_FLAGS = {
   ...DIR_FLAG,
@@ -150,7 +140,7 @@ const RECOVER_FLAGS = {
 };
 
 /** The call of `sig recover`. */
-export type RecoverCall = Call<Values<typeof RECOVER_FLAGS>>;
+type RecoverCall = Call<Values<typeof RECOVER_FLAGS>>;
 
 /** `sig recover` */
 export const recover = typedCommand({
@@ -174,17 +164,11 @@ export const recover = typedCommand({
       call.flags["recovery-key"],
       await passphraseOf(call),
     );
-    await using issuer = await openHere(call);
+    const { issuer: opened } = await openWithKeyStore(call);
+    await using issuer = opened;
     if (against !== undefined) {
       const { readPublishedFeed } = await import("../issue/published_feed.ts");
-      await issuer.requireNotBehind(
-        await readPublishedFeed(
-          { ...call, flags: { dir, against } } as Parameters<
-            typeof readPublishedFeed
-          >[0],
-          against,
-        ),
-      );
+      await issuer.requireNotBehind(await readPublishedFeed(call, against));
     }
     const ends = {
       recoveryKey: key,
@@ -235,7 +219,7 @@ export const recover = typedCommand({
 const PLACEHOLDER = "A".repeat(43);
 
 /** Returns the last good sequence of each stolen key. */
-export async function stolenKeys(
+async function stolenKeys(
   call: RecoverCall,
   issuer: Issuer,
   request: RecoveryRequest,
@@ -310,79 +294,68 @@ function warnOfKept(call: RecoverCall, { kept }: RecoveryPlan): void {
   }
 }
 
-/** Shows what changes, and asks. */
+/** Requires the guards, shows what changes, and asks. */
 async function confirm(
   call: RecoverCall,
   issuer: Issuer,
   plan: RecoveryPlan,
 ): Promise<void> {
-  const { gained, lost } = await accessOf(call, plan);
-  const { requireGuards } = await import("@sig/issuer");
-  requireGuards(
-    await issuer.published(),
-    plan.drafts.map(({ draft }) => draft),
-    {
-      now: call.io.now(),
-      losses: call.flags["confirm-losses"],
-      grants: call.flags["confirm-grants"],
-      readmit: true,
+  const { gained, lost } = accessOf(call, plan);
+  const drafts = plan.drafts.map(({ draft }) => draft);
+  requireGuards(await issuer.published(), drafts, {
+    now: call.io.now(),
+    losses: call.flags["confirm-losses"],
+    grants: call.flags["confirm-grants"],
+    readmit: true,
+  });
+  const isOwn = plan.voids.length > 0 && call.flags.again.length === 0;
+  const lines = [
+    ...plan.claims.ended.map(({ kid, last_sequence, reason }) =>
+      `key ${kid} ends after event ${last_sequence} (${reason})`
+    ),
+    ...plan.voids.map(({ event }) => `void: ${describe(event)}`),
+    ...gained.map((each) => `gains access: ${describeAccess(each)}`),
+    ...lost.map((each) => `loses access: ${describeAccess(each)}`),
+    ...drafts.map(({ event_type, relationship_id }) =>
+      `corrective: ${event_type} ${relationship_id}`
+    ),
+    ...call.flags.against === undefined
+      ? [
+        "Not compared with the published feed: --against SOURCE refuses a directory that lacks events.",
+      ]
+      : [],
+    ...isOwn
+      ? ["If one of the void events was yours, repeat with --again SEQUENCE."]
+      : [],
+  ];
+  await confirmQuestion(call, {
+    preview: {
+      when: "confirmed",
+      write: () =>
+        call.io.stdout(lines.map((line) => `${safe(line)}\n`).join("")),
     },
-  );
-  if (!canAsk(call) && !call.flags.yes) throw notConfirmed();
-  if (call.format === "text") {
-    const lines = [
-      ...plan.claims.ended.map(({ kid, last_sequence, reason }) =>
-        `key ${kid} ends after event ${last_sequence} (${reason})`
-      ),
-      ...plan.voids.map(({ event }) => `void: ${describe(event)}`),
-      ...gained.map((each) => `gains access: ${describeAccess(each)}`),
-      ...lost.map((each) => `loses access: ${describeAccess(each)}`),
-      ...plan.drafts.map(({ draft }) =>
-        `corrective: ${draft.event_type} ${draft.relationship_id}`
-      ),
-    ];
-    call.io.stdout(lines.map((line) => `${safe(line)}\n`).join(""));
-    if (plan.voids.length > 0 && call.flags.again.length === 0) {
-      call.io.stdout(
-        "If one of the void events was yours, repeat with --again SEQUENCE.\n",
-      );
-    }
-  }
-  const text = plan.isPublished
-    ? "Complete the interrupted recovery?"
-    : "Publish this statement? It can't be taken back";
-  const isConfirmed = canAsk(call) ? await call.io.ask(text) : call.flags.yes;
-  if (!isConfirmed) throw notConfirmed();
-}
-
-function notConfirmed(): SigError {
-  return new SigError("confirmation_required", {
-    action: "recover",
-    reason: "the statement is not confirmed",
-    context: { flag: "--yes", hint: "Nothing was changed." },
+    question: {
+      text: plan.isPublished
+        ? "Complete the interrupted recovery?"
+        : "Publish this statement? It can't be taken back",
+      refusal: { action: "recover", reason: "the statement is not confirmed" },
+      hint: "Nothing was changed.",
+    },
   });
 }
 
 /** Returns the people whose roles in force differ by the void events. */
-export async function accessOf(
-  { io }: RecoverCall,
-  { before, after }: RecoveryPlan,
-) {
-  const { instantOf } = await import("@sig/core");
-  const { validityAt } = await import("@sig/core/internal");
+function accessOf({ io }: RecoverCall, { before, after }: RecoveryPlan) {
   const now = instantOf(io.now());
   const rolesOf = (state: RecoveryPlan["before"]) => {
     const roles = new Map<string, Set<string>>();
     for (const each of state.by_relationship_id.values()) {
-      const isInForce = each.status === "active" &&
-        validityAt(each, now) === "active";
-      if (!isInForce) continue;
+      if (each.status !== "active") continue;
+      if (validityAt(each, now) !== "active") continue;
       const own = roles.get(each.subject) ?? new Set();
-      const named = [
-        `relationship=${each.relationship_type}`,
-        ...each.roles.map((role) => `role=${role}`),
-      ];
-      roles.set(each.subject, own.union(new Set<string>(named)));
+      roles.set(each.subject, own);
+      own.add(`relationship=${each.relationship_type}`);
+      for (const role of each.roles) own.add(`role=${role}`);
     }
     return roles;
   };
@@ -422,10 +395,8 @@ async function drill(
   if (plan.isPublished) {
     throw usageError("the recovery key has been used; rehearse with the next");
   }
-  const { createFileStore } = await import("@sig/issuer");
-  const { fileKeys } = await import("../issue/open_issuer.ts");
   const { rehearse } = await import("../issue/drill.ts");
-  const { gained, lost } = await accessOf(call, plan);
+  const { gained, lost } = accessOf(call, plan);
   const store = createFileStore(call.flags.dir);
   try {
     const said = await rehearse({

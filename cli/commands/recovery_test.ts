@@ -352,7 +352,10 @@ test("on a terminal, recover asks for the last good event and before it publishe
   const declined = answering((sequence) => sequence <= good, false);
   await of.says(`${interactive} --stolen orgsign-1`, {
     ...{ ...declined, code: 2, err: "confirmation_required" },
-    out: `key orgsign-1 ends after event ${good} (compromised)`,
+    out: [
+      `key orgsign-1 ends after event ${good} (compromised)`,
+      "Not compared with the published feed: --against",
+    ],
   });
   assertEquals(await of.snapshot(), before);
   const asked = declined.asked.map((text) => text.split(" (")[0]!);

@@ -168,26 +168,41 @@ async function confirmProposal(
   else {
     const key = JSON.stringify([drafts, changes]);
     if (fresh.length === 0 && agreed.has(key)) return;
-    const when = preview?.when;
-    const isShown = canAsk(call) ||
-      call.format === "text" &&
-        (when === "always" || when === "confirmed" && call.flags.yes);
-    if (isShown) await preview?.write();
-    // After a long preview, the warnings would otherwise scroll out of sight.
-    for (const doubt of fresh) warn(call, doubt);
-    const { hint = NOTHING_WRITTEN.hint, refusal, text } = question;
-    const isConfirmed = canAsk(call)
-      ? await call.io.ask(text)
-      : refusal === undefined || call.flags.yes;
-    if (!isConfirmed) {
-      throw refusal === undefined
-        ? notConfirmed(NOT_CONFIRMED, { hint })
-        : notConfirmed(refusal, { flag: "--yes", hint });
-    }
+    await confirmQuestion(call, { preview, question }, fresh);
     await question.askMore?.();
     agreed.add(key);
   }
   for (const doubt of doubts) agreed.add(doubt);
+}
+
+/**
+ * Shows a preview and doubts, and asks for confirmation.
+ *
+ * @throws {SigError} `confirmation_required`
+ */
+export async function confirmQuestion(
+  call: AppendCall,
+  { preview, question }: {
+    readonly preview: Proposal["preview"];
+    readonly question: NonNullable<Proposal["question"]>;
+  },
+  doubts: readonly string[] = [],
+): Promise<void> {
+  const when = preview?.when;
+  const isShown = canAsk(call) ||
+    call.format === "text" &&
+      (when === "always" || when === "confirmed" && call.flags.yes);
+  if (isShown) await preview?.write();
+  // After a long preview, the warnings would otherwise scroll out of sight.
+  for (const doubt of doubts) warn(call, doubt);
+  const { hint = NOTHING_WRITTEN.hint, refusal, text } = question;
+  const isConfirmed = canAsk(call)
+    ? await call.io.ask(text)
+    : refusal === undefined || call.flags.yes;
+  if (isConfirmed) return;
+  throw refusal === undefined
+    ? notConfirmed(NOT_CONFIRMED, { hint })
+    : notConfirmed(refusal, { flag: "--yes", hint });
 }
 
 /** Confirms each doubt on a terminal; warns elsewhere. */
