@@ -7,11 +7,12 @@ import {
   parseRequirements,
   SigError,
 } from "@sig/core";
-import { optional, usageError } from "@sig/api/program";
+import { isObject, quote, suggest } from "@sig/core/internal";
+import { optional, parseYaml, usageError } from "@sig/api/program";
+import { isSshKey, jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { source } from "../command_line/values.ts";
 import { colour, safe, writeJson } from "../output/write.ts";
-import type { ExpectedDecision } from "../ask/expected_decisions.ts";
 import {
   AS_SOURCE,
   POLICY_FLAGS,
@@ -22,6 +23,19 @@ import { readInput } from "../terminal/read_input.ts";
 
 /** Maximum size of a case file in bytes. */
 const MAX_CASES_BYTES = 16 * 1024 * 1024;
+
+/** One question and its expected answer. */
+interface ExpectedDecision {
+  /** Name from the file (default: subject and requirements). */
+  readonly name: string;
+  readonly subject: string;
+  readonly require: readonly string[];
+  readonly at?: string;
+  readonly as_of?: string;
+  readonly expect: "allow" | "deny";
+  /** Expected codes of a deny, in any order; undefined accepts any. */
+  readonly reasons?: readonly string[];
+}
 
 /** The result of a case. */
 interface Outcome {
@@ -69,10 +83,7 @@ export const test = typedCommand({
     const { io } = call;
     const path = call.positionals[0]!;
     const bytes = await readInput(io, path, MAX_CASES_BYTES);
-    const { parseExpectedDecisions } = await import(
-      "../ask/expected_decisions.ts"
-    );
-    const file = await parseExpectedDecisions(decode(bytes));
+    const file = await parseFile(decode(bytes));
     const source = call.flags.sig ?? file.source;
     if (source === undefined) {
       throw usageError("no source was given", {
@@ -95,10 +106,99 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw usageError("cases can't be read: the file is not UTF-8", {
-      hint: "Save it as UTF-8.",
-    });
+    throw notCases("the file is not UTF-8", "Save it as UTF-8.");
   }
+}
+
+const isText = (value: unknown) => typeof value === "string";
+const areTexts = (value: unknown) =>
+  Array.isArray(value) && value.every(isText);
+
+/** The members of a case: whether a value is valid, and else what is wrong. */
+const CASE_MEMBERS: {
+  readonly [name: string]: readonly [(value: unknown) => boolean, string];
+} = {
+  subject: [
+    (value) => isText(value) && value !== "",
+    " must have a subject",
+  ],
+  require: [
+    (value) => areTexts(value) && (value as unknown[]).length > 0,
+    " must have require, a list such as [role=deploy]",
+  ],
+  expect: [
+    (value) => value === "allow" || value === "deny",
+    " must expect allow or deny",
+  ],
+  name: [(value = "") => isText(value), ": name must be text"],
+  at: [(value = "") => isText(value), ": at must be a timestamp"],
+  as_of: [
+    (value = 0) => isText(value) || typeof value === "number",
+    ": as_of must be a sequence or a timestamp",
+  ],
+  reasons: [
+    (value = []) => areTexts(value),
+    ": reasons must be a list of codes",
+  ],
+};
+
+/**
+ * Parses a file of cases. Rejects unknown members: a case with a misspelt
+ * member would test something else.
+ *
+ * @throws {SigError} `invalid_request`, which names the wrong case.
+ */
+async function parseFile(text: string) {
+  const file = await parseYaml(text, (why) => notCases(`it ${why}`));
+  if (!isObject(file)) throw notCases("it must be an object with cases");
+  requireKnown(file, ["source", "cases"], "the file");
+  const { source, cases } = file;
+  if (source !== undefined && typeof source !== "string") {
+    throw notCases("source must be text");
+  }
+  if (!Array.isArray(cases) || cases.length === 0) {
+    // A file without cases must not count as a success.
+    throw notCases("cases must be a list of at least one case");
+  }
+  return { source, cases: cases.map(parseCase) };
+}
+
+function parseCase(value: unknown, index: number): ExpectedDecision {
+  const place = `case ${index + 1}`;
+  if (!isObject(value)) throw notCases(`${place} must be an object`);
+  requireKnown(value, Object.keys(CASE_MEMBERS), place);
+  for (const [name, [isValid, wrong]] of Object.entries(CASE_MEMBERS)) {
+    if (!isValid(value[name])) throw notCases(`${place}${wrong}`);
+  }
+  const parsed = value as unknown as ExpectedDecision;
+  const { as_of, expect, name, reasons, require, subject } = parsed;
+  if (reasons !== undefined && expect === "allow") {
+    throw notCases(`${place}: an allow has no reasons`);
+  }
+  return {
+    ...parsed,
+    name: name ?? `${subject} ${require.join(" ")}`,
+    subject: isSshKey(subject) ? jwkToDidKey(sshKeyToJwk(subject)) : subject,
+    ...(as_of === undefined ? {} : { as_of: `${as_of}` }),
+  };
+}
+
+function requireKnown(
+  value: object,
+  known: readonly string[],
+  place: string,
+): void {
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const near = suggest(unknown, known);
+  throw notCases(
+    `${place} has the unknown member ${quote(unknown)}`,
+    near ? `Did you mean ${near}?` : `Members are ${known.join(", ")}.`,
+  );
+}
+
+function notCases(why: string, hint?: string): SigError {
+  return usageError(`cases can't be read: ${why}`, hint ? { hint } : {});
 }
 
 /** Evaluates a case. An invalid question is an error, not a deny. */
