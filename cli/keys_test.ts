@@ -90,56 +90,6 @@ issuerTest(
   },
 );
 
-test("key generate writes a private file and never overwrites one", async (workspace) => {
-  const said = await workspace.ok(GENERATE);
-  assertStringIncludes(said, "Wrote private key $D/a.jwk (did:key:z6Mk");
-  const odd = await workspace.ok("key generate --out $D/\u202eb.jwk");
-  assertStringIncludes(odd, "Wrote private key $D/\\u202eb.jwk (");
-  assertEquals(await workspace.mode("a.jwk"), 0o600);
-  assertEquals(
-    await workspace.refused(GENERATE, []),
-    'error: write_failed: Cannot write "$D/a.jwk": it exists already, and is not overwritten\n' +
-      "  hint: Choose another name.\n",
-  );
-  const file = "$D/b.jwk";
-  const made = await workspace.json(`key generate --out ${file} --kid me`);
-  const { did } = await workspace.json(`key did ${file}`);
-  assertEquals(made, { file, kid: "me", did });
-});
-
-test("public and did show the same key, from private and public files", async (workspace) => {
-  await workspace.ok(GENERATE);
-  const shown = await workspace.ok("key public $D/a.jwk");
-  const names = ["kty", "crv", "x", "kid", "use", "alg"];
-  assertEquals(Object.keys(JSON.parse(shown)), names);
-  await workspace.write("public.jwk", shown);
-  const did = await workspace.ok("key did $D/a.jwk");
-  assertEquals(await workspace.ok("key did $D/public.jwk"), did);
-  assertEquals(await workspace.ok("key did -", { stdin: shown }), did);
-  assertEquals(await workspace.json("key did $D/a.jwk"), { did: did.trim() });
-});
-
-test("sig key refuses unknown actions, surplus arguments and invalid keys", async (workspace) => {
-  const read = async (name: string) => {
-    await workspace.ok(`key generate --out $D/${name}`);
-    return JSON.parse(await workspace.read(name));
-  };
-  const [a, b] = [await read("a.jwk"), await read("b.jwk")];
-  // The public part of another key.
-  await workspace.write("mixed.jwk", JSON.stringify({ ...a, x: b.x }));
-  for (
-    const [args, message] of [
-      ["key public $D/mixed.jwk", "error: invalid_key"],
-      ["key did $D/mixed.jwk", "error: invalid_key"],
-      ["key", "sig key needs one of generate, public, did"],
-      ["key public", "<file> is missing: a JWK file"],
-      ["key did $D/none.jwk", "source_not_found"],
-      ["key did $D", "source_not_found"],
-      [`key generate --kid ${"k".repeat(257)}`, "at flag --kid"],
-    ] as const
-  ) await workspace.refused(args, message);
-});
-
 /** Returns the kid of the last event, from a report on the whole feed. */
 async function lastKid(workspace: Workspace): Promise<string> {
   const { keys, last_sequence } = await workspace.json("verify $D/acme");
@@ -235,44 +185,6 @@ issuerTest(
     assertEquals(await signatures(), 2);
   },
 );
-
-test("init --key uses the kid of the key, or --kid", async (workspace) => {
-  await workspace.ok(`${GENERATE} --kid a`);
-  const init = "init acme.example --key $D/a.jwk --dir";
-  assertStringIncludes(
-    await workspace.ok(`${init} $D/one`),
-    "(kid a)\nPrivate key: $D/a.jwk\nPublish $D/one/.well-known at https://acme.example/.well-known\nServe: sig export nginx|caddy|deno-deploy|static --dir $D/one\n",
-  );
-  assertEquals(await workspace.json(`${init} $D/two --kid b`), {
-    ...{ issuer: "did:web:acme.example", dir: "$D/two" },
-    ...{ kid: "b", key_file: "$D/a.jwk" },
-  });
-});
-
-test("init makes an issuer of a closed network with --allow-insecure, and names the flag without it", async (workspace) => {
-  const init = "init members.internal:8080 --dir $D/closed";
-  await workspace.refused(init, [
-    'address_not_allowed: Cannot use "did:web:members.internal%3A8080"',
-    "in a closed network, use --allow-insecure",
-  ]);
-  await workspace.ok(`${init} --allow-insecure`);
-  const path = workspace.path("closed/.well-known/sig.json");
-  const { issuer, events_uri } = JSON.parse(await Deno.readTextFile(path));
-  assertEquals([issuer, new URL(events_uri).origin], [
-    "did:web:members.internal%3A8080",
-    "http://members.internal:8080",
-  ]);
-});
-
-test("init suggests --reuse-key if the key store has a key of that host, and creates nothing", async (workspace) => {
-  await workspace.ok("init acme.example --dir $D/one");
-  const again = "init acme.example --dir $D/two";
-  await workspace.refused(again, [
-    'kid_exists: Cannot make issuer: the key store has a key "orgsign-1" of "acme.example" already',
-    "--reuse-key",
-  ]);
-  await workspace.ok(`${again} --reuse-key`);
-});
 
 test("the key store is SIG_KEYS_DIR, XDG_DATA_HOME or HOME, in this order", async (workspace) => {
   const env: { [name: string]: string | undefined } = {

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 import {
+  issuerTest,
   serveIssuer,
   Workspace,
   workspaceTest as test,
@@ -69,3 +70,47 @@ vectorTest(
     });
   },
 );
+
+issuerTest(
+  "evidence is made as of an earlier event, and says that dates are the issuer's statements",
+  async (workspace) => {
+    await workspace.says("checkpoint --dir $D/acme --init");
+    const make =
+      `evidence make --sig $D/acme --subject did:web:bob.example --require relationship=contractor --out $D/e`;
+    await workspace.says(`${make}1.json`, { code: 1 });
+    // Before its revocation, which is event 3.
+    await workspace.says(`${make}2.json --as-of 2 --at 2027-01-01`);
+    const { question, answer } = JSON.parse(await workspace.read("e2.json"));
+    assertEquals([question.as_of, answer.as_of, answer.decision], [
+      2,
+      2,
+      "allow",
+    ]);
+    const { vkey } = await trustOf(workspace);
+    await workspace.says(`evidence verify $D/e2.json --trust ${vkey}`, {
+      out: "sound: allow",
+      err: "dates       dates are the issuer's own statements",
+    });
+    await workspace.edit("e2.json", (evidence) => evidence.question.as_of = 3);
+    await workspace.says(`evidence verify $D/e2.json --trust ${vkey}`, {
+      code: 1,
+      out: "the lines don't give this answer",
+    });
+    await workspace.refused(`${make}3.json --as-of 9`, "error: ");
+  },
+);
+
+/** Returns the verifier key of the checkpoint of `acme`. */
+async function trustOf(workspace: Workspace) {
+  const jwks = JSON.parse(await workspace.read("acme/.well-known/jwks.json"));
+  const { formatVerifierKey } = await import("@sig/jose/proofs");
+  const { importVerificationKey } = await import("@sig/jose");
+  const key = await importVerificationKey(jwks.keys[0]);
+  return {
+    vkey: formatVerifierKey({
+      name: "acme.example/.well-known/sig",
+      type: "note",
+      key,
+    }),
+  };
+}

@@ -13,28 +13,6 @@ const draft = (at: number, more: object = {}) =>
     ...more,
   });
 
-test("import appends drafts in one batch, and repeating it appends nothing", async (workspace) => {
-  const revoke = JSON.stringify({
-    event_type: "relationship.revoke",
-    event_id: "i9",
-    relationship_id: "n1",
-    reason_code: "other",
-  });
-  const stdin = `${draft(1)}\r\n\n${draft(2)}\n${revoke}`;
-  assertEquals(
-    await workspace.ok(IMPORT, { stdin }),
-    "Appended 3 events (seq=4 to 6)\n",
-  );
-  assertEquals(await workspace.sig(IMPORT, { stdin }), {
-    code: 0,
-    stdout: "Nothing to do: the feed already says all of this.\n",
-    stderr: "warning: 3 events already in the feed\n",
-  });
-  const more = { stdin: `${stdin}\n${draft(3)}` };
-  const { applied, first_sequence } = await workspace.json(IMPORT, more);
-  assertEquals([applied, first_sequence], [1, 7]);
-});
-
 test("import reports up to 100 faults with their lines, and writes nothing", async (workspace) => {
   const stdin = [
     draft(1),

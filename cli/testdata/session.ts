@@ -2,7 +2,7 @@
  * Sessions: command lines with their whole output, in a text file.
  *
  * ```text
- * # Name of the test, in a folder with the issuer `acme`
+ * # Name of the test, which has a folder $D with the issuer `acme`
  * // A comment.
  * people.csv:
  * | subject,type
@@ -15,28 +15,37 @@
  *   ? a question, which is answered with y
  * ```
  *
- * `< FILE` and `> FILE` are standard input and output; `terminal: 60` is a
- * terminal of 60 columns. `cat`, `chmod`, `cp` and `rm` work as in a shell,
- * `events 2` prints the last two events. Values that differ in each run are written as `<now>`, `<ULID>`, `<key>` or `<base64>`. A
- * command that exits with 2 must not have changed a file.
+ * - `terminal: y n 60` (answers, columns) and `now: TIME` are for the next
+ *   command; `< FILE` and `> FILE` are its standard input and output.
+ * - `cat`, `chmod`, `cp` and `rm` work as in a shell; `events 2` prints the last
+ *   two events.
+ * - Values that differ in each run are shown as `<now>`, `<ULID>`, `<key>` or
+ *   `<base64>`, JSON values in one line.
+ * - A command that reads, or exits with 2, must change no file. The latter must
+ *   report the same code with `--format json`.
  *
  * `SIG_RECORD=1 deno test -A --no-check cli/commands/sessions_test.ts` writes
- * the outputs anew. Read the difference before you commit it.
+ * the outputs again: compare them with the former ones before you commit them.
  *
  * @module
  */
 
 import { assertEquals } from "@std/assert";
-import { initIssuer, inWorkspace, type Workspace } from "./workspace.ts";
+import {
+  type Given,
+  initIssuer,
+  inWorkspace,
+  type Workspace,
+} from "./workspace.ts";
 
-/** A named part of a file: steps, each with the lines of its output. */
+/** A named part of a file. */
 interface Session {
   readonly name: string;
   readonly steps: readonly Step[];
 }
 
+/** Lines up to a command, and the lines of its output. */
 interface Step {
-  /** The lines before the output: comments, files and a command. */
   readonly lines: readonly string[];
   readonly output: readonly string[];
 }
@@ -48,10 +57,10 @@ export function parseSessions(text: string): readonly Session[] {
     const steps: { lines: string[]; output: string[] }[] = [];
     for (const line of lines) {
       const last = steps.at(-1);
-      const isOutput = /^ {2}/.test(line) ||
-        line === "" && last !== undefined && last.output.length > 0;
-      if (isOutput && last !== undefined) last.output.push(line);
-      else if (last === undefined || last.output.length > 0 || isRun(last)) {
+      const isRun = last?.lines.at(-1)?.startsWith("$ ") ?? false;
+      if (last !== undefined && isRun && (line === "" || /^ {2}/.test(line))) {
+        last.output.push(line);
+      } else if (last === undefined || isRun) {
         steps.push({ lines: [line], output: [] });
       } else last.lines.push(line);
     }
@@ -59,132 +68,157 @@ export function parseSessions(text: string): readonly Session[] {
   });
 }
 
-const isRun = ({ lines }: Step) => lines.at(-1)?.startsWith("$ ") ?? false;
-
-/** Runs a session, and returns it with the outputs of this run. */
+/** Runs a session of a file, and returns its text with the new outputs. */
 export async function runSession(
   { name, steps }: Session,
-  text: string,
+  file: string,
 ): Promise<string> {
   const ran = [`# ${name}`];
   await inWorkspace(async (workspace) => {
     await initIssuer(workspace);
     for (const { lines, output } of steps) {
-      ran.push(...lines);
-      const found = await runStep(workspace, lines, text);
-      const end = output.at(-1) === "" ? [""] : [];
-      ran.push(...found.map((line) => line && `  ${line}`), ...end);
+      const found = await runStep(workspace, lines);
+      const shown = nameValues(found.replaceAll(workspace.dir, "$D"), file)
+        .split("\n").map((line) => line && `  ${line.trimEnd()}`);
+      ran.push(
+        ...lines,
+        ...found === "" ? [] : shown,
+        ...output.at(-1) === "" ? [""] : [],
+      );
     }
   });
   return ran.join("\n").trimEnd();
 }
 
+/** What the lines before a command say of it. */
+interface Setting {
+  readonly terminal?: readonly string[];
+  readonly now?: Date;
+}
+
+/** Runs a step, and returns its output without the last line feed. */
 async function runStep(
   workspace: Workspace,
   lines: readonly string[],
-  text: string,
-): Promise<readonly string[]> {
-  let terminal: readonly string[] | undefined;
+): Promise<string> {
+  let setting: Setting = {};
   let file = "";
   for (const line of lines) {
-    if (line.startsWith("| ") || line === "|") {
-      const before = await workspace.read(file).catch(() => "");
-      await workspace.write(file, `${before}${line.slice(2)}\n`);
-    } else if (line.startsWith("terminal:")) {
-      terminal = line.slice(9).trim().split(" ");
-    } else if (line.startsWith("$ ")) {
-      return await runCommand(workspace, line.slice(2), terminal, text);
+    const [, name, rest = ""] = /^(terminal|now|\$|\|):? ?(.*)$/.exec(line) ??
+      [];
+    if (name === "terminal") {
+      setting = { ...setting, terminal: rest.split(" ") };
+    } else if (name === "now") setting = { ...setting, now: new Date(rest) };
+    else if (name === "|") {
+      await workspace.write(file, `${await workspace.read(file)}${rest}\n`);
+    } else if (name === "$") {
+      return (await runCommand(workspace, rest, setting)).trimEnd();
     } else if (/^[\w./-]+:$/.test(line)) {
       file = line.slice(0, -1);
       await workspace.write(file, "");
     }
   }
-  return [];
+  return "";
 }
 
 async function runCommand(
   workspace: Workspace,
   command: string,
-  terminal: readonly string[] | undefined,
-  text: string,
-): Promise<readonly string[]> {
-  const [, assigned = "", words = "", , input, , output] =
-    /^((?:\w+=\S+ )*)(.*?)( < (\S+))?( > (\S+))?$/.exec(command)!;
-  const path = (name = "") => name.replace(/^\$D\//, "");
-  const [program, ...names] = words.split(" ");
-  if (program === "cat") {
-    const all = await Promise.all(
-      names.map((name) => workspace.read(path(name))),
-    );
-    return shown(workspace, all.join(""), text);
+  setting: Setting,
+): Promise<string> {
+  const [program = "", ...words] = command.split(" ");
+  const [first = "", second = ""] = words
+    .map((word) => word.replace(/^\$D\//, ""));
+  switch (program) {
+    case "cat":
+      return await workspace.read(first);
+    case "chmod":
+      await Deno.chmod(workspace.path(second), parseInt(first, 8));
+      return "";
+    case "cp":
+      await workspace.copy(first, second);
+      return "";
+    case "rm":
+      await Deno.remove(workspace.path(first));
+      return "";
+    case "events":
+      return (await workspace.events()).slice(-Number(first)).map((
+        { issued_at: _, issuer: __, spec_version: ___, ...event },
+      ) => `${JSON.stringify(event)}\n`).join("");
   }
-  if (program === "events") {
-    const events = (await workspace.events()).slice(-Number(names[0]));
-    const lines = events.map((
-      { issued_at: _, issuer: __, spec_version: ___, ...event },
-    ) => `${JSON.stringify(event)}\n`);
-    return shown(workspace, lines.join(""), text);
-  }
-  if (program === "chmod") {
-    await Deno.chmod(workspace.path(path(names[1])), parseInt(names[0]!, 8));
-  }
-  if (program === "rm") await Deno.remove(workspace.path(path(names[0])));
-  if (program === "cp") await workspace.copy(path(names[0]), path(names[1]));
-  if (program !== "sig") return [];
-  const answers = [...terminal ?? []].filter((each) => /^[yn]$/.test(each));
+  return await runSig(workspace, command, setting);
+}
+
+/** Commands that change no file of the workspace. */
+const READS =
+  /^(?:check|verify|dump-state|log|who|expiring|audit|diff|doctor|test|ssh-keys|allowed-signers) /;
+
+async function runSig(
+  workspace: Workspace,
+  command: string,
+  { now, terminal }: Setting,
+): Promise<string> {
+  const [, assigned = "", words = "", input, output] =
+    /^((?:\w+=\S+ )*)sig (.*?)(?: < (\S+))?(?: > (\S+))?$/.exec(command) ?? [];
+  const answers = terminal?.filter((each) => /^[yn]$/.test(each)) ?? [];
   const columns = Number(terminal?.find((each) => /^\d+$/.test(each)) ?? 200);
-  const said: string[] = [];
-  const result: string[] = [];
-  const before = await workspace.snapshot();
-  const { code } = await workspace.sig(words.slice("sig ".length), {
-    stdin: input === undefined ? "" : await workspace.read(path(input)),
+  let said = "";
+  let result = "";
+  const given: Given = {
+    stdin: input === undefined ? "" : await workspace.read(input),
     terminals: terminal === undefined ? [] : ["stdin", "stdout"],
     env: {
       NO_COLOR: "1",
       ...Object.fromEntries(
-        assigned.trim().split(" ").filter((each) => each !== "").map((each) => {
-          const [name, value] = each.split("=") as [string, string];
-          return [name, value.replace("$D", workspace.dir)];
-        }),
+        assigned.trim().replaceAll("$D", workspace.dir).split(" ")
+          .flatMap((each) => each === "" ? [] : [each.split("=")]),
       ),
     },
     io: {
+      ...now && { now: () => now },
       columns: () => columns,
-      stdout: (text) => void (output ? result : said).push(text),
-      stderr: (text) => void said.push(text.replace(/^(?=.)/gm, "! ")),
+      stdout(text) {
+        result += text;
+        if (output === undefined) said += compact(text);
+      },
+      stderr: (text) => void (said += text.replace(/^(?=.)/gm, "! ")),
       ask(question) {
-        said.push(`? ${question}\n`);
+        said += `? ${question}\n`;
         return answers.shift() === "y";
       },
     },
-  });
-  if (code === 2) assertEquals(await workspace.snapshot(), before, command);
-  if (output) await workspace.write(path(output), result.join(""));
-  return [
-    ...shown(workspace, said.join(""), text),
-    ...code === 0 ? [] : [`[${code}]`],
-  ];
+  };
+  const before = await workspace.snapshot();
+  const { code } = await workspace.sig(words, given);
+  if (code === 2 || READS.test(words)) {
+    assertEquals(await workspace.snapshot(), before, command);
+  }
+  const [, named] = /^! error: (\w+): /m.exec(said) ?? [];
+  if (named !== undefined && terminal === undefined) {
+    const { io: _, ...plain } = given;
+    const again = words.replace(/ --format \w+/, "");
+    const json = await workspace.sig(`${again} --format json`, plain);
+    const problem = JSON.parse(json.stderr);
+    assertEquals([json.code, json.stdout, problem.code], [2, "", named]);
+  }
+  if (output !== undefined) await workspace.write(output, result);
+  return `${said}${code === 0 ? "" : `[${code}]`}`;
 }
 
-/** Returns lines in which the values of this run have names. */
-function shown(
-  workspace: Workspace,
-  output: string,
-  text: string,
-): readonly string[] {
-  const named = output.replaceAll(workspace.dir, "$D")
+/** Returns a JSON value in one line, and other text as it is. */
+function compact(text: string): string {
+  if (!/^[[{]\n/.test(text)) return text;
+  return `${JSON.stringify(JSON.parse(text))}\n`;
+}
+
+/** Names values that the file does not have: they differ in each run. */
+function nameValues(text: string, file: string): string {
+  const named = (name: string) => (found: string) =>
+    file.includes(found) ? found : name;
+  return text
     .replaceAll(/2026-01-01T00:\d\d:\d\d(?:\.\d+)?Z/g, "<now>")
     .replaceAll(/\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b/g, "<ULID>")
-    .replaceAll(
-      /did:key:z\w{40,}/g,
-      (did) => text.includes(did) ? did : "<key>",
-    )
+    .replaceAll(/did:key:z\w{40,}/g, named("<key>"))
     .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<JWS>")
-    .replaceAll(
-      /\b(?:[0-9a-f]{64}|[\w+/-]{43,}={0,2})/g,
-      (found) => text.includes(found) ? found : "<base64>",
-    );
-  return named.trimEnd() === ""
-    ? []
-    : named.trimEnd().split("\n").map((line) => line.trimEnd());
+    .replaceAll(/\b(?:[0-9a-f]{64}|[\w+/-]{43,}={0,2})/g, named("<base64>"));
 }
