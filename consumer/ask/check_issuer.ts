@@ -140,7 +140,7 @@ async function observe(
     return await verifyOnce(place, { ...options, keepOnly });
   }
   // Most feeds have no proofs, or fewer bytes than their code.
-  const { observeOnce } = await import("../follow/observe_once.ts");
+  const { observeOnce } = await import("../follow/read_by_proof.ts");
   let events = 0;
   return await observeOnce(place, question, {
     ...options,

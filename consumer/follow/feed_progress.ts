@@ -1,8 +1,7 @@
 /** Digests a feed while it is read, and judges it at its end. @module */
 
 import { quote } from "@sig/core/internal";
-import { findContradiction } from "../memory/compare.ts";
-import { servedKeys } from "../memory/fetched_keys.ts";
+import { findContradiction, servedKeys } from "../memory/compare.ts";
 import {
   type PinnedFeed,
   type PinnedProof,

@@ -13,8 +13,12 @@ import {
   proofInvalid,
 } from "@sig/jose/proofs";
 import { requireFittingLines } from "@sig/jose/recovery";
-import { findContradiction, type ShownHashes } from "../memory/compare.ts";
-import { type FetchedKeys, fetchedKeys } from "../memory/fetched_keys.ts";
+import {
+  type FetchedKeys,
+  fetchedKeys,
+  findContradiction,
+  type ShownHashes,
+} from "../memory/compare.ts";
 import {
   type KnownPin,
   nameKids,

@@ -21,7 +21,7 @@ import {
 } from "../memory/pin.ts";
 import { decodePin, PINS } from "../memory/pin_record.ts";
 import { acknowledge } from "../memory/transitions.ts";
-import { fetchedKeys, servedKeys } from "../memory/fetched_keys.ts";
+import { fetchedKeys, servedKeys } from "../memory/compare.ts";
 import { type IssuerName, locateIssuer } from "../read/source.ts";
 import { listRecords, type RecordStore } from "../store/record_store.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";

@@ -8,7 +8,7 @@
 
 import { DEFAULT_LIMITS, isSigError, type Warning } from "@sig/core";
 import type { Pin } from "../memory/pin.ts";
-import { isCurrent, isYoungEnough, wayOf } from "../memory/transitions.ts";
+import { isCurrent, isYoungEnough, mayProve } from "../memory/transitions.ts";
 import {
   documentFromBytes,
   type DocumentReader,
@@ -169,14 +169,13 @@ async function proveAnswer(
 }> {
   const { keeper, did } = issuer;
   const { at, waitFor = runImmediately } = asked;
-  if (!mayProve(issuer, asked)) return {};
+  if (!wantsProof(issuer, asked)) return {};
   return await keeper.repeat(async () => {
     const before = await keeper.read(at);
     const { pin } = before;
     // With `requirePin`, the refresh reports a missing pin.
     const isMissing = asked.requirePin && pin.status === "unknown";
-    const way = wayOf(pin, { isProvable: true, hasCopy: false });
-    if (way !== "by_proof" || isMissing) return {};
+    if (!mayProve(pin) || isMissing) return {};
     const found = await waitFor(
       did,
       () => readInTime(issuer, pin, question, asked),
@@ -212,7 +211,7 @@ export function isDueToLoad(
     reads * BYTES_OF_A_READ > feedBytes;
 }
 
-function mayProve(issuer: KnownIssuer, asked: QuestionOptions): boolean {
+function wantsProof(issuer: KnownIssuer, asked: QuestionOptions): boolean {
   const { full, proofs = "until_loaded", refreshAhead } = asked;
   if (proofs === "never" || full) return false;
   if (proofs === "always") return true;

@@ -12,12 +12,16 @@ import {
   encodeBase64,
   leafHash,
   type OpenedCheckpoint,
+  type PlacedLine,
   proofInvalid,
   subjectKey,
   TreeHasher,
 } from "@sig/jose/proofs";
-import { findContradiction } from "../memory/compare.ts";
-import { type FetchedKeys, servedKeys } from "../memory/fetched_keys.ts";
+import {
+  type FetchedKeys,
+  findContradiction,
+  servedKeys,
+} from "../memory/compare.ts";
 import { hasNewStatement, pinnedRecovery } from "../memory/compare_recovery.ts";
 import {
   type KnownPin,
@@ -26,8 +30,9 @@ import {
   type Seen,
   type SeenProof,
   shortenKids,
+  UNKNOWN,
 } from "../memory/pin.ts";
-import type { ProofFiles } from "../proofs/proof_files.ts";
+import type { ProofFiles, Walk } from "../proofs/proof_files.ts";
 import { confirmedAt } from "../proofs/proof_policy.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import {
@@ -53,6 +58,7 @@ import {
   type Part,
   type ReadOutcome,
   readTwiceIfTransient,
+  type RefreshOptions,
   timeOf,
 } from "./reading.ts";
 
@@ -165,30 +171,23 @@ async function verifyProof(
   const continuing = pin && requireContinued(files, pin, checkpoint);
   const shown = { pin, keys, checkpoint, files, now };
   const failure = await firstFailure([walking, reading, continuing]);
-  if (failure !== undefined) {
-    const seen = await reading.catch(() => undefined);
-    // What the tail shows counts, also if other files can't be read.
-    if (isUnavailable(failure) && seen !== undefined) {
-      const replay = new SubjectReplay(loaded, question, { now, limits });
-      await replay.addTail(seen.lines, size);
-      const found = await judgeTail(shown, seen);
-      if ("kind" in found) return found;
-    }
-    throw failure;
-  }
-  const { end } = await walking;
-  const tail = await reading;
+  const tail = await reading.catch(() => undefined);
+  // What the tail shows counts, also if other files can't be read.
+  const isJudged = failure === undefined ||
+    isUnavailable(failure) && tail !== undefined;
+  if (!isJudged) throw failure;
   if (tail === undefined) return UNPROVEN;
-  const key = subjectKey(subject);
-  if (end?.kind === "too_large" && sameBytes(end.key, key)) return UNPROVEN;
-  const lines = end?.kind === "lines"
-    ? end.subjects.find((each) => sameBytes(each.key, key))?.lines ?? []
+  const lines = failure === undefined
+    ? linesAt((await walking).end, subjectKey(subject))
     : [];
+  if (lines === undefined) return UNPROVEN;
   const replay = new SubjectReplay(loaded, question, { now, limits });
   for (const { bytes } of lines) await replay.addOwn(bytes, size);
-  if (!await replay.addTail(tail.lines, size)) return UNPROVEN;
+  const isWhole = await replay.addTail(tail.lines, size);
+  if (!isWhole && failure === undefined) return UNPROVEN;
   const found = await judgeTail(shown, tail);
   if ("kind" in found) return found;
+  if (failure !== undefined) throw failure;
   const { seen } = found;
   const proof: PinnedProof = {
     ...pinnedHashes(checkpoint),
@@ -218,6 +217,16 @@ async function verifyProof(
   };
   const { issuer } = loaded;
   return { kind: "proof", at: timeOf(now), issuer, part, proof, recovery };
+}
+
+/** Returns a subject's lines; undefined if they are not at the end of a path. */
+function linesAt(
+  end: Walk["end"],
+  key: Uint8Array,
+): readonly PlacedLine[] | undefined {
+  if (end?.kind === "too_large" && sameBytes(end.key, key)) return undefined;
+  const subjects = end?.kind === "lines" ? end.subjects : [];
+  return subjects.find((each) => sameBytes(each.key, key))?.lines ?? [];
 }
 
 function servedOf(
@@ -413,4 +422,33 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
     from = to + 1;
   }
   return lines;
+}
+
+/**
+ * Reads an issuer by proof, or its feed if the question can't be answered by
+ * proof. A checkpoint policy applies to both.
+ *
+ * @param question Undefined if proofs must not be used.
+ * @throws {SigError} as `verifyIssuer`, and those of the checkpoint policy.
+ */
+export async function observeOnce(
+  location: IssuerLocation,
+  question: ProofQuestion | undefined,
+  options: RefreshOptions,
+): Promise<VerifiedIssuer> {
+  const unproven = question &&
+    await readByProof(location, question, { ...options, pin: UNKNOWN });
+  if (unproven?.kind === "proof") return unproven.part.observation.verified;
+  if (unproven !== undefined && unproven.kind !== "unproven") {
+    throw unproven.error;
+  }
+  const { readFeed } = await import("./refresh.ts");
+  const { again: reader = location.reader, warning } = unproven ?? {};
+  const start = { pin: UNKNOWN, copy: undefined, repeatedAt: undefined };
+  const { found } = await readFeed({ ...location, reader }, start, options);
+  if (found.kind !== "feed") throw found.error;
+  const { verified } = found.copy.observation;
+  return warning === undefined
+    ? verified
+    : { ...verified, warnings: [warning, ...verified.warnings] };
 }

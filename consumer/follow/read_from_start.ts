@@ -1,8 +1,7 @@
 /** Reads a feed from its first byte (docs/protocol.md §6.2). @module */
 
 import { DEFAULT_LIMITS } from "@sig/core";
-import { findContradiction } from "../memory/compare.ts";
-import { servedKeys } from "../memory/fetched_keys.ts";
+import { findContradiction, servedKeys } from "../memory/compare.ts";
 import type { KnownPin } from "../memory/pin.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";

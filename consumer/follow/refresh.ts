@@ -10,7 +10,6 @@ import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { hasNewStatement } from "../memory/compare_recovery.ts";
 import type { Mirror } from "../memory/mirror.ts";
 import type { Pin } from "../memory/pin.ts";
-import { wayOf } from "../memory/transitions.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { lacksKey } from "../verify/feed_fault.ts";
@@ -187,9 +186,8 @@ function copyToContinue(
   { full = false, now }: RefreshOptions,
 ): Copy | undefined {
   if (copy === undefined || full) return undefined;
-  const way = wayOf(pin, { isProvable: false, hasCopy: true });
   const { verification, comparedAt, events, bytes } = copy;
-  const isUsable = way === "continued" && pin.status === "remembered" &&
+  const isUsable = pin.status === "remembered" &&
     // A read that failed may have applied events that are not used.
     verification.isIntact && verification.events === events &&
     bytes <= (pin.feed?.bytes ?? 0) &&

@@ -8,8 +8,7 @@ import { endKeysOf, readRecovery } from "@sig/jose/recovery";
 import { assertEquals } from "@std/assert";
 import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 import { signingKeys } from "../verify/load_issuer.ts";
-import { findContradiction } from "./compare.ts";
-import { fetchedKeys } from "./fetched_keys.ts";
+import { fetchedKeys, findContradiction } from "./compare.ts";
 import { introducedKeys, pinnedRecovery } from "./compare_recovery.ts";
 import type { PinnedRecovery, RememberedPin, Thumbprints } from "./pin.ts";
 

@@ -284,21 +284,11 @@ export function isYoungEnough(
   return maxAgeMs > 0 && ageMs >= 0 && ageMs <= maxAgeMs;
 }
 
-/** How an issuer is read. */
-export type Way = "by_proof" | "continued" | "from_start";
-
-/** Returns the way to read an issuer. */
-export function wayOf(
-  pin: Pin,
-  { isProvable, hasCopy }: {
-    /** Whether a proof can answer the question. */
-    readonly isProvable: boolean;
-    /** Whether this process has a feed to continue. */
-    readonly hasCopy: boolean;
-  },
-): Way {
-  const mayProve = pin.status === "unknown" ||
+/**
+ * Returns whether a proof may answer. A history that was remembered without one
+ * must be compared by reading the feed.
+ */
+export function mayProve(pin: Pin): boolean {
+  return pin.status === "unknown" ||
     (pin.status === "remembered" && pin.proof !== null);
-  if (isProvable && !hasCopy && mayProve) return "by_proof";
-  return hasCopy && pin.status === "remembered" ? "continued" : "from_start";
 }

@@ -14,10 +14,10 @@ import {
   acknowledge,
   JUDGE_AGAIN,
   mayAnswer,
+  mayProve,
   next,
   type Outcome,
   type VerifiedState,
-  wayOf,
 } from "./transitions.ts";
 
 // promise: A crash at any step leaves a correct pin.
@@ -112,12 +112,11 @@ function outcomesOf(pin: Pin, history: History): readonly Outcome[] {
   const outcomes: Outcome[] = [];
   for (let size = 1; size <= history.length; size++) {
     const { tree } = show(history, size, known);
-    const way = wayOf(pin, { isProvable: true, hasCopy: false });
     const { seen } = known?.proof ?? {};
     // A larger checkpoint must prove that it continues what was seen.
     const isProven = seen === undefined || size <= seen.size ||
       rootOf(history.slice(0, seen.size)) === seen.root;
-    if (way !== "by_proof" || !isProven) continue;
+    if (!mayProve(pin) || !isProven) continue;
     const error = known && findContradiction(known, tree);
     outcomes.push(
       error ? contradiction(error.code) : {

@@ -37,7 +37,7 @@ Deno.test("a program with checkIssuer alone loads at most 110,000 bytes for an i
   await bundle(entryOf("check_issuer"), ...split);
   const names = Array.from(Deno.readDirSync(folder.path), ({ name }) => name);
   // What only proofs, statements and files need is in other modules.
-  assertEquals(names.some((name) => name.startsWith("observe_once-")), true);
+  assertEquals(names.some((name) => name.startsWith("read_by_proof-")), true);
   const bytes = await sizeOf(folder.path, "check_issuer.js");
   assert(bytes > 50_000 && bytes <= 110_000, `${bytes} bytes`);
 });
