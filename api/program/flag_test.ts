@@ -51,7 +51,13 @@ Deno.test("a typed flag returns its value, or undefined", () => {
 
 Deno.test("help contains the placeholder and choices of a typed flag", () => {
   assertEquals(flagSpecs(FLAGS).slice(0, 5), [
-    { name: "key", value: "FILE", help: "the key", required: true },
+    {
+      name: "key",
+      value: "FILE",
+      kind: "file",
+      help: "the key",
+      required: true,
+    },
     {
       name: "max-age",
       value: "DURATION",

@@ -2,7 +2,7 @@ import type { OpenObject } from "@sig/core";
 import { many, optional, required } from "@sig/api/program";
 import type { EventDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
-import { AS_PERSON, did, givenRole, id } from "../command_line/values.ts";
+import { AS_PERSON, did, id, role } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { reviewUpsert } from "../issue/change_notices.ts";
 import {
@@ -28,7 +28,7 @@ export const upsert = typedCommand({
       AS_PERSON,
     ),
     ...TYPE_FLAG,
-    role: many(givenRole, "role; may be repeated"),
+    role: many(role, "role; may be repeated"),
     "relationship-id": optional(
       id,
       "replaces an existing one (default: a new one)",
