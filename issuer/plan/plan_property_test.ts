@@ -1,138 +1,289 @@
-import { isSigError, type RelationshipType, type SigEvent } from "@sig/core";
+import {
+  isRevoke,
+  isSigError,
+  isUpsert,
+  REASON_CODES,
+  type RelationshipType,
+  type SigEvent,
+} from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { EventDraft } from "../append/draft.ts";
+import type { PersonKey } from "../people/people_file.ts";
+import { requireGuards } from "./guards.ts";
+import { keysIn } from "./list_rows.ts";
 import { type DesiredRelationship, isMove } from "./members.ts";
 import { planChanges, type PlanOptions } from "./plan_changes.ts";
 import { planDrafts } from "./plan_drafts.ts";
-import { ISSUER } from "../../tests/kit/events.ts";
+import { joinPeople } from "./published.ts";
+import { day, ISSUER } from "../../tests/kit/events.ts";
 import { published } from "../testdata/published.ts";
-import { revoke } from "../testdata/support.ts";
 
-const subject = fc.constantFrom("did:web:a.example", "did:web:b.example");
+/** Two people with two keys each; a further key links to the first one. */
+const PERSON_OF: Readonly<Record<string, string>> = {
+  "did:key:a1": "a",
+  "did:key:a2": "a",
+  "did:key:b1": "b",
+  "did:key:b2": "b",
+};
+const KEYS = Object.keys(PERSON_OF);
+const personOf = (key: string) => PERSON_OF[key]!;
+const firstKey = (key: string) => key.replace("2", "1");
+/** All keys are in the people file. */
+const FILE: readonly PersonKey[] = KEYS.map((subject) => ({
+  subject,
+  person: personOf(subject),
+}));
+const NOW = new Date(day(28));
+
 const type = fc.constantFrom<RelationshipType>("employee", "contractor");
-const id = fc.constantFrom("i1", "i2", "i3");
-const roles = fc.subarray(["r", "s", "t"]);
-const end = fc.constantFrom(
-  null,
-  "2025-01-01T00:00:00Z",
-  "2027-01-01T00:00:00Z",
-);
+const id = fc.constantFrom("i1", "i2", "i3", "i4");
+const roles = fc.subarray(["r", "s"]);
+const start = fc.constantFrom(null, "2020-01-01T00:00:00Z");
+const end = fc.constantFrom(null, "2025-01-01T00:00:00Z");
 
-/** A published relationship: an upsert, and possibly its revocation. */
-interface Past {
-  readonly id: string;
-  readonly subject: string;
-  readonly type: RelationshipType;
-  readonly roles: readonly string[];
-  readonly end: string | null;
-  readonly revoked: boolean;
-}
-const history = fc.array<Past>(
-  fc.record({ id, subject, type, roles, end, revoked: fc.boolean() }),
-  { maxLength: 5 },
-);
-/** A list; all of its rows have the same columns. */
-const list = fc.tuple(
-  fc.record({ hasRoles: fc.boolean(), hasEnd: fc.boolean() }),
-  fc.array(
-    fc.record({ subject, type, roles, end, id: fc.option(id) }),
-    { minLength: 1, maxLength: 4 },
-  ),
-).map(([{ hasRoles, hasEnd }, rows]): readonly DesiredRelationship[] =>
-  rows.map((row, at) => ({
-    subject: row.subject,
-    type: row.type,
-    ...(row.id === null ? {} : { relationship_id: row.id }),
-    ...(hasRoles ? { roles: row.roles } : {}),
-    ...(hasEnd ? { valid_until: row.end } : {}),
-    row: at + 2,
-  }))
-);
+const pastOf = (keys: readonly string[]) =>
+  fc.record({
+    ...{ id, subject: fc.constantFrom(...keys), type, roles, start, end },
+    reason: fc.option(fc.constantFrom(...REASON_CODES), { freq: 2 }),
+  });
+type Past = ReturnType<typeof pastOf> extends fc.Arbitrary<infer T> ? T : never;
+
+/** Rows with the same columns: a key, a person, or both. */
+const listOf = (
+  keys: readonly string[],
+  ...names: readonly ("subject" | "person" | "both")[]
+) =>
+  fc.record({
+    names: fc.constantFrom(...names),
+    hasRoles: fc.boolean(),
+    hasDates: fc.boolean(),
+    rows: fc.array(
+      fc.record({
+        ...{ subject: fc.constantFrom(...keys), type, roles, start, end },
+        id: fc.option(id),
+      }),
+      { minLength: 1, maxLength: 4 },
+    ),
+  }).map(({ hasDates, hasRoles, names, rows }) =>
+    rows.map((row, at): DesiredRelationship => ({
+      ...(names === "person" ? {} : { subject: row.subject }),
+      ...(names === "subject" ? {} : { person: personOf(row.subject) }),
+      type: row.type,
+      ...(row.id === null ? {} : { relationship_id: row.id }),
+      ...(hasRoles ? { roles: row.roles } : {}),
+      ...(hasDates ? { valid_from: row.start, valid_until: row.end } : {}),
+      row: at + 2,
+    }))
+  );
 const options = fc.record({
   prune: fc.boolean(),
+  retroactive: fc.boolean(),
   types: fc.option(fc.array(type, { minLength: 1 }), { nil: undefined }),
 });
 
-/** The drafts as events, without the members that only a signed feed has. */
-const eventsOf = (drafts: readonly EventDraft[], from: number) =>
-  drafts.map((draft, at) => ({
-    ...{ relationship_id: `new-${from + at}`, roles: [], issuer: ISSUER },
-    ...{ valid_from: null, valid_until: null },
-    ...draft,
-  })) as unknown as SigEvent[];
-
-function draftsOf(events: readonly Past[]): readonly EventDraft[] {
+/** Returns the events of a history, in which a relationship keeps its subject. */
+function historyOf(all: readonly Past[]) {
   const subjects = new Map<string, string>();
-  return events.flatMap((each): EventDraft[] => {
+  return all.flatMap((each): EventDraft[] => {
     const { id: relationship_id, type: relationship_type, roles } = each;
-    // A relationship keeps its subject.
     const subject = subjects.get(relationship_id) ?? each.subject;
     subjects.set(relationship_id, subject);
+    const metadata = subject === firstKey(subject)
+      ? { metadata: { cost: 1 } }
+      : { metadata: { same_person_as: firstKey(subject) } };
     return [
       {
         event_type: "relationship.upsert",
-        ...{ relationship_id, subject, relationship_type, roles },
-        ...{ valid_until: each.end, metadata: { cost: 1 } },
+        ...{ relationship_id, subject, relationship_type, roles, ...metadata },
+        ...{ valid_from: each.start, valid_until: each.end },
       },
-      ...each.revoked ? [revoke(relationship_id)] : [],
+      ...each.reason === null ? [] : [
+        {
+          event_type: "relationship.revoke",
+          ...{ relationship_id, reason_code: each.reason },
+        } as const,
+      ],
     ];
   });
 }
 
-Deno.test("after a plan each relationship is unchanged or equals its row, and a second plan is empty", () => {
-  let planned = 0;
+/** The drafts as events, one a day. */
+const eventsOf = (drafts: readonly EventDraft[], from: number) =>
+  drafts.map((draft, at) => ({
+    ...{ relationship_id: `new-${from + at}`, roles: [], issuer: ISSUER },
+    ...{ valid_from: null, valid_until: null, effective_at: day(20) },
+    ...{ issued_at: from === 0 ? day(1 + at) : NOW.toISOString() },
+    ...draft,
+  })) as unknown as SigEvent[];
+
+/** Contradictions in lists are tested elsewhere. */
+function planUnlessRefused(...of: Parameters<typeof planChanges>) {
+  try {
+    return planChanges(...of);
+  } catch (error) {
+    assert(isSigError(error), String(error));
+    return undefined;
+  }
+}
+
+/** What the rule of readmission needs to know, straight from the events. */
+function standing(feed: readonly SigEvent[]) {
+  const holder = new Map<string, string>();
+  const active = new Map<
+    string,
+    { key: string; person: string; isEffective: boolean }
+  >();
+  const keyReason = new Map<string, string>();
+  const lastReason = new Map<string, string>();
+  for (const event of feed) {
+    const { relationship_id: id } = event;
+    if (isUpsert(event)) {
+      holder.set(id, event.subject);
+      const isEffective = event.valid_until === null;
+      const { subject: key } = event;
+      active.set(id, { key, person: personOf(key), isEffective });
+    } else if (isRevoke(event)) {
+      active.delete(id);
+      keyReason.set(holder.get(id)!, event.reason_code);
+      lastReason.set(personOf(holder.get(id)!), event.reason_code);
+    }
+  }
+  const hasAccess = (person: string) =>
+    active.values().some((each) => each.person === person && each.isEffective);
+  return {
+    isEndedKey: (key: string) =>
+      !active.values().some((each) => each.key === key) &&
+      keyReason.has(key) && keyReason.get(key) !== "superseded",
+    isOffboarded: (person: string) =>
+      !hasAccess(person) && lastReason.has(person) &&
+      lastReason.get(person) !== "superseded",
+  };
+}
+
+// promise: Without --readmit no list admits an offboarded person or a revoked
+//   key; applying it twice changes nothing.
+Deno.test("no plan without --readmit admits a person who was offboarded or a key that was revoked, and applying a list twice changes nothing", () => {
+  const seen = { refused: 0, passed: 0, planned: 0, ambiguous: 0 };
   fc.assert(
-    fc.property(history, list, options, (events, rows, how: PlanOptions) => {
-      const feed = eventsOf(draftsOf(events), 0);
-      const before = published(feed);
-      let plan;
-      try {
-        plan = planChanges(before, rows, how);
-      } catch (error) {
-        // Contradictions are tested elsewhere.
-        assert(isSigError(error), String(error));
-        return;
-      }
-      planned++;
-      const replaced = new Map(
-        plan.changes.filter(isMove).map((
-          { subject, relationship_id },
-        ) => [subject, relationship_id]),
-      );
-      const drafts = planDrafts(plan, before, "other");
-      const after = published([...feed, ...eventsOf(drafts, feed.length)]);
-      assertEquals(planChanges(after, rows, how).changes, []);
-      for (const [id, is] of after.relationships) {
-        const was = before.relationships.get(id);
-        if (was?.last_sequence === is.last_sequence) continue;
-        const isInScope = (type: string) => how.types?.includes(type) ?? true;
-        if (was?.status === "active") {
-          assert(isInScope(was.upsert.relationship_type), "out of scope");
-        }
-        if (is.status === "revoked") {
-          const isReplaced = replaced.get(is.upsert.subject) === id;
-          assert(how.prune || isReplaced, "ended by a list that ends nothing");
-          continue;
-        }
-        const { upsert } = is;
-        const row = rows.find((row) =>
-          row.subject === upsert.subject &&
-          row.type === upsert.relationship_type &&
-          (row.relationship_id ?? id) === id
+    fc.property(
+      fc.array(pastOf(KEYS), { maxLength: 6 }),
+      listOf(KEYS, "subject", "person", "both"),
+      options,
+      fc.constantFrom<readonly PersonKey[]>([], FILE),
+      (past, rows, how: PlanOptions, file) => {
+        const feed = eventsOf(historyOf(past), 0);
+        const withFile = (events: readonly SigEvent[]) =>
+          joinPeople(published(events), file);
+        const before = withFile(feed);
+        const all = { ...how, now: NOW };
+        const plan = planUnlessRefused(before, rows, all);
+        if (plan === undefined) return;
+        seen.planned++;
+        const joined = joinPeople(before, keysIn(rows));
+        const drafts = planDrafts(plan, joined, "other");
+        // Without a people file, nobody knows who has a key that is new.
+        const inFeed = new Set(feed.map((event) => event.subject));
+        const admitted = new Set(
+          drafts.flatMap((draft) =>
+            draft.event_type === "relationship.upsert" &&
+              (file.length > 0 || inFeed.has(draft.subject))
+              ? [personOf(draft.subject)]
+              : []
+          ),
         );
-        assert(row !== undefined, "no row is about it");
-        // A replacement keeps the members that the row does not contain.
-        const old = was ??
-          before.relationships.get(replaced.get(upsert.subject) ?? "");
-        const kept = [...old?.upsert.roles ?? []].sort();
-        assertEquals([...upsert.roles].sort(), row.roles ?? kept);
-        const keptEnd = old?.upsert.valid_until ?? null;
-        const end = row.valid_until === undefined ? keptEnd : row.valid_until;
-        assertEquals(upsert.valid_until, end);
-        if (old !== undefined) assertEquals(upsert.metadata, { cost: 1 });
-      }
-    }),
+        const { isEndedKey, isOffboarded } = standing(feed);
+        const isBack = [...admitted].some(isOffboarded) ||
+          drafts.some((draft) =>
+            draft.event_type === "relationship.upsert" &&
+            isEndedKey(draft.subject)
+          );
+        try {
+          requireGuards(joined, drafts, {
+            now: NOW,
+            namesakes: true,
+            newRoles: ["r", "s"],
+          });
+          seen.passed++;
+          assert(!isBack, "admitted without --readmit");
+        } catch (error) {
+          if (!isSigError(error, "confirmation_required")) throw error;
+          if (isBack) seen.refused++;
+        }
+        const after = withFile([...feed, ...eventsOf(drafts, feed.length)]);
+        try {
+          assertEquals(planChanges(after, rows, all).changes, []);
+        } catch (error) {
+          // A list that gives one key a second relationship of a type may be
+          // refused then, which changes nothing.
+          if (!isSigError(error, "ambiguous_relationship")) throw error;
+          seen.ambiguous++;
+        }
+      },
+    ),
+    { numRuns: 4_000 },
+  );
+  assert(
+    seen.refused > 50 && seen.passed > 200 && seen.planned > 500 &&
+      seen.ambiguous < seen.planned / 100,
+    JSON.stringify(seen),
+  );
+});
+
+Deno.test("after a plan each relationship is unchanged or equals its row", () => {
+  let planned = 0;
+  const keys = ["did:key:a1", "did:key:b1"];
+  fc.assert(
+    fc.property(
+      fc.array(pastOf(keys), { maxLength: 5 }),
+      listOf(keys, "subject"),
+      options,
+      (past, rows, how: PlanOptions) => {
+        const feed = eventsOf(historyOf(past), 0);
+        const before = published(feed);
+        const plan = planUnlessRefused(before, rows, how);
+        if (plan === undefined) return;
+        planned++;
+        const replaced = new Map(
+          plan.changes.filter(isMove).map((each) => [
+            each.subject,
+            each.relationship_id,
+          ]),
+        );
+        const drafts = planDrafts(plan, before, "other");
+        const after = published([...feed, ...eventsOf(drafts, feed.length)]);
+        for (const [id, is] of after.relationships) {
+          const was = before.relationships.get(id);
+          if (was?.last_sequence === is.last_sequence) continue;
+          const isInScope = (type: string) => how.types?.includes(type) ?? true;
+          if (was?.status === "active") {
+            assert(isInScope(was.upsert.relationship_type), "out of scope");
+          }
+          const { upsert } = is;
+          if (is.status === "revoked") {
+            const isReplaced = replaced.get(upsert.subject) === id;
+            assert(how.prune || isReplaced, "ended by a list that ends none");
+            continue;
+          }
+          const row = rows.find((row) =>
+            row.subject === upsert.subject &&
+            row.type === upsert.relationship_type &&
+            (row.relationship_id ?? id) === id
+          );
+          assert(row !== undefined, "no row is about it");
+          // A replacement keeps the members that the row does not contain.
+          const old = was ??
+            before.relationships.get(replaced.get(upsert.subject) ?? "");
+          const { roles = [...old?.upsert.roles ?? []].sort() } = row;
+          const { valid_until = old?.upsert.valid_until ?? null } = row;
+          assertEquals([upsert.roles, upsert.valid_until], [
+            roles,
+            valid_until,
+          ]);
+          if (old !== undefined) assertEquals(upsert.metadata, { cost: 1 });
+        }
+      },
+    ),
     { numRuns: 2_000 },
   );
   assert(planned > 500, `only ${planned} lists could be planned`);
