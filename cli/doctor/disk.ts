@@ -5,7 +5,7 @@ import type { Recovery } from "@sig/jose/recovery";
 import type { Io } from "../terminal/io.ts";
 import { parseObject } from "../terminal/read_input.ts";
 import { hasKeyStore, keyStoreDir } from "../issue/private_key.ts";
-import type { FindingTable } from "./finding.ts";
+import { error, type FindingTable, info, warning } from "./finding.ts";
 
 /** Permission bits of group and others. */
 const OTHERS = 0o077;
@@ -100,13 +100,11 @@ const isOpen = ({ modes }: ExaminedDisk, path: string) =>
 
 /** Findings about a directory. */
 export const DISK_FINDINGS = {
-  folder_open_to_others: {
-    severity: "warning",
-    when: "Other users of the machine can read `.sig`",
-    why:
-      "It contains names of people, and write access to it can block appends",
-    mend: "chmod 700 the folder",
-    find(disk) {
+  folder_open_to_others: warning(
+    "Other users of the machine can read `.sig`",
+    "It contains names of people, and write access to it can block appends",
+    "chmod 700 the folder",
+    (disk) => {
       const path = `${disk.dir}/.sig`;
       if (!isOpen(disk, path)) return [];
       return [[
@@ -115,13 +113,12 @@ export const DISK_FINDINGS = {
         `chmod 700 ${path}`,
       ]];
     },
-  },
-  document_closed_to_others: {
-    severity: "info",
-    when: "Only the owner can read what is published",
-    why: "A web server that runs as another user answers 403 or 404",
-    mend: "chmod -R a+rX the folder .well-known, unless the owner serves it",
-    find({ dir, modes, published }) {
+  ),
+  document_closed_to_others: info(
+    "Only the owner can read what is published",
+    "A web server that runs as another user answers 403 or 404",
+    "chmod -R a+rX the folder .well-known, unless the owner serves it",
+    ({ dir, modes, published }) => {
       const closed = published.find((path) =>
         ((modes.get(path) ?? READABLE) & READABLE) === 0
       );
@@ -132,33 +129,30 @@ export const DISK_FINDINGS = {
         `chmod -R a+rX ${dir}/.well-known`,
       ]];
     },
-  },
-  no_recovery_key: {
-    severity: "info",
-    when: "The issuer has no recovery key",
-    why: "A stolen signing key can't be ended, and a lost one stops readers",
-    mend: "sig recovery create, and keep the key offline",
-    find: ({ dir, hasRecovery }) =>
+  ),
+  no_recovery_key: info(
+    "The issuer has no recovery key",
+    "A stolen signing key can't be ended, and a lost one stops readers",
+    "sig recovery create, and keep the key offline",
+    ({ dir, hasRecovery }) =>
       hasRecovery ? [] : [["there is no recovery key", dir]],
-  },
-  recovery_key_stored_here: {
-    severity: "error",
-    when: "A recovery key is in the issuer's directory or in the key store",
-    why: "A thief of the signing key gets it too, and ends your keys",
-    mend: "Move it to a medium that is kept offline",
-    find: ({ recoveryKeys }) =>
+  ),
+  recovery_key_stored_here: error(
+    "A recovery key is in the issuer's directory or in the key store",
+    "A thief of the signing key gets it too, and ends your keys",
+    "Move it to a medium that is kept offline",
+    ({ recoveryKeys }) =>
       recoveryKeys.map((path) => ["a recovery key is kept here", path]),
-  },
-  key_open_to_others: {
-    severity: "error",
-    when: "Other users of the machine can read a private key or its folder",
-    why: "With the key, anything can be signed in your name",
-    mend: "chmod go-rwx it; if it may have been read: sig rotate-key",
-    find: (disk) =>
+  ),
+  key_open_to_others: error(
+    "Other users of the machine can read a private key or its folder",
+    "With the key, anything can be signed in your name",
+    "chmod go-rwx it; if it may have been read: sig rotate-key",
+    (disk) =>
       disk.keys.filter((path) => isOpen(disk, path)).map((path) => [
         "other users of this machine can read a private key or its folder",
         path,
         `chmod go-rwx ${path}; if it may have been read: sig rotate-key`,
       ]),
-  },
+  ),
 } as const satisfies FindingTable<ExaminedDisk>;

@@ -4,7 +4,7 @@ import { isSigError } from "@sig/core";
 import type { IssuerLocation } from "@sig/consumer";
 import { type loadIssuer, maySign, readAll } from "@sig/consumer/internal";
 import { parseObject } from "../terminal/read_input.ts";
-import type { FindingTable } from "./finding.ts";
+import { type FindingTable, info, warning } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
 /** Maximum size of a document in bytes. */
@@ -50,35 +50,31 @@ export async function readDocuments(
 
 /** Findings about every source. */
 export const DOCUMENT_FINDINGS = {
-  other_draft_document: {
-    severity: "warning",
-    when: "A file of another draft of the protocol exists",
-    why:
-      "Readers of v0.1 never read it, so it may contradict the other documents",
-    mend: "Remove it if it is no longer used",
-    find: ({ otherDrafts }) =>
+  other_draft_document: warning(
+    "A file of another draft of the protocol exists",
+    "Readers of v0.1 never read it, so it may contradict the other documents",
+    "Remove it if it is no longer used",
+    ({ otherDrafts }) =>
       otherDrafts.map((name) => [
         `${name} belongs to another draft of the protocol`,
         name,
       ]),
-  },
-  key_unauthorised: {
-    severity: "warning",
-    when: "A key of `jwks.json` is not in `assertionMethod` of `did.json`",
-    why: "Readers refuse events that it signs from now on",
-    mend: "Add it to assertionMethod, or remove it from jwks.json",
-    find: ({ authorised, kids }) =>
+  ),
+  key_unauthorised: warning(
+    "A key of `jwks.json` is not in `assertionMethod` of `did.json`",
+    "Readers refuse events that it signs from now on",
+    "Add it to assertionMethod, or remove it from jwks.json",
+    ({ authorised, kids }) =>
       kids.filter((kid) => !authorised.has(kid)).map((kid) => `key ${kid}`),
-  },
-  key_unused: {
-    severity: "info",
-    when: "A key that is not the newest has signed nothing",
-    why: "Every unnecessary key can be stolen",
-    mend: "Remove it from jwks.json and did.json",
+  ),
+  key_unused: info(
+    "A key that is not the newest has signed nothing",
+    "Every unnecessary key can be stolen",
+    "Remove it from jwks.json and did.json",
     // The newest key may not have signed yet.
-    find: ({ authorised, kids, used }) =>
+    ({ authorised, kids, used }) =>
       kids.slice(0, -1)
         .filter((kid) => !used.has(kid) && authorised.has(kid))
         .map((kid) => `key ${kid}`),
-  },
+  ),
 } as const satisfies FindingTable<ExaminedDocuments>;

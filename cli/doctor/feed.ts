@@ -18,7 +18,9 @@ import {
   type Finding,
   type FindingTable,
   type Found,
+  info,
   places,
+  warning,
 } from "./finding.ts";
 
 /** Limits that a server has by default (docs/protocol.md §8). */
@@ -83,24 +85,21 @@ const withStatus = (
 
 /** Findings about every source. */
 export const FEED_FINDINGS = {
-  personal_data: {
-    severity: "warning",
-    when:
-      "Free text of an event looks like a mail address, a phone number or a birth date",
-    why: "A feed is public, and its events can never be removed",
-    mend: "Leave it out of title, department, label, reason and metadata",
-    find: ({ notes }) =>
+  personal_data: warning(
+    "Free text of an event looks like a mail address, a phone number or a birth date",
+    "A feed is public, and its events can never be removed",
+    "Leave it out of title, department, label, reason and metadata",
+    ({ notes }) =>
       Array.from(notes.personal, ([what, sequences]) => [
         `${sequences.length} events seem to hold ${what}`,
         places("event", sequences),
       ]),
-  },
-  second_active_relationship: {
-    severity: "warning",
-    when: "A subject has several active relationships of one type",
-    why: "After one of them is revoked, the subject is still allowed",
-    mend: "Revoke the unintended ones with sig revoke",
-    find(feed) {
+  ),
+  second_active_relationship: warning(
+    "A subject has several active relationships of one type",
+    "After one of them is revoked, the subject is still allowed",
+    "Revoke the unintended ones with sig revoke",
+    (feed) => {
       const groups = Map.groupBy(
         withStatus(feed, "active"),
         ({ subject, relationship_type: type }) =>
@@ -116,13 +115,12 @@ export const FEED_FINDINGS = {
           ];
         });
     },
-  },
-  expired_not_ended: {
-    severity: "info",
-    when: "Relationships have expired and were not revoked",
-    why: "Every check denies them, but no event says why they ended",
-    mend: "Revoke them, or renew them with a later valid_until",
-    find(feed) {
+  ),
+  expired_not_ended: info(
+    "Relationships have expired and were not revoked",
+    "Every check denies them, but no event says why they ended",
+    "Revoke them, or renew them with a later valid_until",
+    (feed) => {
       const ids = withStatus(feed, "expired").map((each) =>
         each.relationship_id
       );
@@ -132,14 +130,12 @@ export const FEED_FINDINGS = {
         places("relationship", ids),
       ]];
     },
-  },
-  similar_names: {
-    severity: "warning",
-    when:
-      "Subjects or roles differ only in case or invisible characters, or contain an invisible character",
-    why: "People can't distinguish them, but every check compares exactly",
-    mend: "Give people the intended subject or role, and revoke the other",
-    find({ state }) {
+  ),
+  similar_names: warning(
+    "Subjects or roles differ only in case or invisible characters, or contain an invisible character",
+    "People can't distinguish them, but every check compares exactly",
+    "Give people the intended subject or role, and revoke the other",
+    ({ state }) => {
       const active = [...state.by_relationship_id.values()]
         .filter(({ status }) => status === "active");
       const kinds = [
@@ -158,13 +154,12 @@ export const FEED_FINDINGS = {
           ]),
       ]);
     },
-  },
-  key_old: {
-    severity: "warning",
-    when: "The signing key has been in use for a year",
-    why: "The longer a key is in use, the more an undetected copy can forge",
-    mend: "sig rotate-key --help",
-    find({ notes: { key }, now }) {
+  ),
+  key_old: warning(
+    "The signing key has been in use for a year",
+    "The longer a key is in use, the more an undetected copy can forge",
+    "sig rotate-key --help",
+    ({ notes: { key }, now }) => {
       if (key === undefined) return [];
       const since = parseTimestamp(key.since)!;
       const limit = addSeconds(since, KEY_DAYS * DAY_SECONDS);
@@ -174,21 +169,19 @@ export const FEED_FINDINGS = {
         `key ${key.kid}`,
       ]];
     },
-  },
-  feed_large: {
-    severity: "warning",
-    when: "The feed has reached three quarters of what servers accept",
-    why: "Servers accept 250000 events and 67108864 bytes by default",
-    mend:
-      "Ask the operators of verifying servers to raise their limits, and append less often",
-    find: ({ feed: { bytes, verifiedEvents } }: Pick<ExaminedFeed, "feed">) =>
+  ),
+  feed_large: warning(
+    "The feed has reached three quarters of what servers accept",
+    "Servers accept 250000 events and 67108864 bytes by default",
+    "Ask the operators of verifying servers to raise their limits, and append less often",
+    ({ feed: { bytes, verifiedEvents } }: Pick<ExaminedFeed, "feed">) =>
       bytes < SERVER_BYTES * LARGE && verifiedEvents < SERVER_EVENTS * LARGE
         ? []
         : [[
           `the feed has ${verifiedEvents} events and ${bytes} bytes`,
           ".well-known/sig/events.jsonl",
         ]],
-  },
+  ),
 } as const satisfies FindingTable<ExaminedFeed>;
 
 const FIXES: { readonly [code: string]: string } = {

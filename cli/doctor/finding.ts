@@ -41,6 +41,22 @@ export interface FindingRow<X> {
   find(examined: X): readonly Found[];
 }
 
+/** Returns a function that makes the rows of a severity. */
+const rowOf = (severity: Severity) =>
+<X>(
+  when: string,
+  why: string,
+  mend: string,
+  find: (examined: X) => readonly Found[],
+): FindingRow<X> => ({ severity, when, why, mend, find });
+
+/** A row of severity `error`: when, why, how to fix it, and where it occurs. */
+export const error = rowOf("error");
+/** A row of severity `warning`. */
+export const warning = rowOf("warning");
+/** A row of severity `info`. */
+export const info = rowOf("info");
+
 /** Rows by code. */
 export interface FindingTable<X> {
   readonly [code: string]: FindingRow<X>;

@@ -3,7 +3,7 @@
 import { type FeedState, isSigError, type Issue, personOf } from "@sig/core";
 import { isWritable, peopleFile, readPeopleFile } from "../people/people.ts";
 import type { Io } from "../terminal/io.ts";
-import type { FindingTable, Found } from "./finding.ts";
+import { error, type FindingTable, type Found, warning } from "./finding.ts";
 
 type ExaminedPeople = Awaited<ReturnType<typeof readDirectoryPeople>>;
 
@@ -34,33 +34,28 @@ export async function readDirectoryPeople(
 
 /** Findings about the people file. */
 export const PEOPLE_FINDINGS = {
-  people_file_invalid: {
-    severity: "error",
-    when: "The people file can't be read",
-    why:
-      "Commands that name people and lists with persons or names are refused, and a login server does not start with it",
-    mend: "Correct its rows; save it as CSV UTF-8",
-    find({ path, people }) {
+  people_file_invalid: error(
+    "The people file can't be read",
+    "Commands that name people and lists with persons or names are refused, and a login server does not start with it",
+    "Correct its rows; save it as CSV UTF-8",
+    ({ path, people }) => {
       if (!isSigError(people)) return [];
       const rows = (people.context.errors ?? []) as readonly Issue[];
       const more = rows.slice(1).map(({ detail }) => `; ${detail}`).join("");
       return [[`${people.message}${more}`, path]];
     },
-  },
-  people_file_writable: {
-    severity: "error",
-    when: "Other users of the machine may change the people file",
-    why: "It decides whose keys a name means, and which keys are one person",
-    mend: "chmod go-w it, and check its rows",
-    find: ({ isWritable, path }) => isWritable ? [path] : [],
-  },
-  persons_disagree: {
-    severity: "warning",
-    when: "The people file and the feed disagree about who is a person",
-    why:
-      "The feed decides about sub: applications see several people, or one person with the rights of two",
-    mend: "Correct the column person; a link in the feed is permanent",
-    find({ isInFeed, path, people }) {
+  ),
+  people_file_writable: error(
+    "Other users of the machine may change the people file",
+    "It decides whose keys a name means, and which keys are one person",
+    "chmod go-w it, and check its rows",
+    ({ isWritable, path }) => isWritable ? [path] : [],
+  ),
+  persons_disagree: warning(
+    "The people file and the feed disagree about who is a person",
+    "The feed decides about sub: applications see several people, or one person with the rights of two",
+    "Correct the column person; a link in the feed is permanent",
+    ({ isInFeed, path, people }) => {
       if (isSigError(people)) return [];
       return people.conflicts(isInFeed).map(
         ({ persons, roots }): Found => [
@@ -75,5 +70,5 @@ export const PEOPLE_FINDINGS = {
         ],
       );
     },
-  },
+  ),
 } as const satisfies FindingTable<ExaminedPeople>;

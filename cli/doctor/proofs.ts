@@ -16,7 +16,7 @@ import {
   type PlacedLine,
   proveLines,
 } from "@sig/jose/proofs";
-import type { FindingTable } from "./finding.ts";
+import { error, type FindingTable, info, warning } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
 /** Maximum number of proof files requested from a server. */
@@ -117,59 +117,50 @@ const FEED_INSTEAD =
 
 /** Findings about an issuer that publishes proofs. */
 export const PROOF_FINDINGS = {
-  checkpoint_unusable: {
-    severity: "error",
-    when: "The checkpoint is missing, or readers refuse it",
-    why: "Readers with a pin accept no new key, and others read the whole feed",
-    mend: REBUILD,
-    find: ({ checkpoint }) =>
+  checkpoint_unusable: error(
+    "The checkpoint is missing, or readers refuse it",
+    "Readers with a pin accept no new key, and others read the whole feed",
+    REBUILD,
+    ({ checkpoint }) =>
       isSigError(checkpoint)
         ? [[checkpoint.message, ".well-known/sig/checkpoint"]]
         : [],
-  },
-  checkpoint_differs: {
-    severity: "error",
-    when: "The checkpoint does not match the feed",
-    why: "Readers of the feed and readers of proofs get contradictory answers",
-    mend:
-      "Find out whether the feed was replaced before you sign anything: sig restore",
-    find: ({ different }) =>
+  ),
+  checkpoint_differs: error(
+    "The checkpoint does not match the feed",
+    "Readers of the feed and readers of proofs get contradictory answers",
+    "Find out whether the feed was replaced before you sign anything: sig restore",
+    ({ different }) =>
       different.length === 0 ? [] : [[
         `${different.join(", ")} of the checkpoint are not those of the feed`,
         ".well-known/sig/checkpoint",
       ]],
-  },
-  proofs_of_changed_subject: {
-    severity: "error",
-    when: "An event in the checkpoint changes the subject of a relationship",
-    why:
-      "Proofs don't support this: by proof the new subject has no relationship, by the feed it has one",
-    mend:
-      "Remove proofs_uri from sig.json, or end the relationship and create a new one",
-    find: ({ changed }) =>
+  ),
+  proofs_of_changed_subject: error(
+    "An event in the checkpoint changes the subject of a relationship",
+    "Proofs don't support this: by proof the new subject has no relationship, by the feed it has one",
+    "Remove proofs_uri from sig.json, or end the relationship and create a new one",
+    ({ changed }) =>
       changed.map((subject) => [
         `a relationship of ${subject} is given to another subject`,
         "events.jsonl",
       ]),
-  },
-  checkpoint_behind: {
-    severity: "info",
-    when: "The feed has events that the checkpoint does not have",
-    why:
-      "Readers fetch them after the proof; from 1 MiB on they read the whole feed",
-    mend: "sig checkpoint --dir <dir>",
-    find: ({ checkpoint, lastSequence }) =>
+  ),
+  checkpoint_behind: info(
+    "The feed has events that the checkpoint does not have",
+    "Readers fetch them after the proof; from 1 MiB on they read the whole feed",
+    "sig checkpoint --dir <dir>",
+    ({ checkpoint, lastSequence }) =>
       isSigError(checkpoint) || checkpoint.size >= lastSequence ? [] : [[
         `the checkpoint has ${checkpoint.size} of ${lastSequence} events`,
         ".well-known/sig/checkpoint",
       ]],
-  },
-  checkpoint_old: {
-    severity: "info",
-    when: "The checkpoint has no time, or a time more than a day ago",
-    why: "Readers that limit its age (--max-checkpoint-age) get no answer",
-    mend: "Renew it regularly: sig checkpoint --dir <dir>",
-    find({ checkpoint, now }) {
+  ),
+  checkpoint_old: info(
+    "The checkpoint has no time, or a time more than a day ago",
+    "Readers that limit its age (--max-checkpoint-age) get no answer",
+    "Renew it regularly: sig checkpoint --dir <dir>",
+    ({ checkpoint, now }) => {
       if (isSigError(checkpoint)) return [];
       const { time } = checkpoint;
       const age = now.getTime() / 1000 - (time ?? 0);
@@ -183,12 +174,11 @@ export const PROOF_FINDINGS = {
         ".well-known/sig/checkpoint",
       ]];
     },
-  },
-  proof_file_damaged: {
-    severity: "warning",
-    when: "A tile or state file is missing, or does not match the feed",
-    why: FEED_INSTEAD,
-    mend: REBUILD,
-    find: ({ damaged }) => damaged.map((path) => `.well-known/sig/${path}`),
-  },
+  ),
+  proof_file_damaged: warning(
+    "A tile or state file is missing, or does not match the feed",
+    FEED_INSTEAD,
+    REBUILD,
+    ({ damaged }) => damaged.map((path) => `.well-known/sig/${path}`),
+  ),
 } as const satisfies FindingTable<ExaminedProofs>;

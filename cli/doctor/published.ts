@@ -2,7 +2,7 @@
 
 import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
 import { sha256 } from "@sig/jose/proofs";
-import type { FindingTable } from "./finding.ts";
+import { error, type FindingTable, warning } from "./finding.ts";
 
 /** Digests of a feed's events, since other events can have an equal state. */
 export class EventDigests {
@@ -61,32 +61,28 @@ const related = (code: string) => ({ against, ...compared }: Compared) =>
 
 /** Findings of `--against`. */
 export const PUBLISHED_FINDINGS = {
-  published_other_issuer: {
-    severity: "error",
-    when: "The published documents are of another issuer",
-    why: "Readers of that place learn about another issuer",
-    mend: "Publish the documents at the host that they name",
-    find: related("published_other_issuer"),
-  },
-  published_differs: {
-    severity: "error",
-    when: "Both feeds begin with the same events, and then differ",
-    why: "One of them was rewritten; readers with a pin refuse the other one",
-    mend: "Append nothing until you know which is correct: sig log shows both",
-    find: related("published_differs"),
-  },
-  published_ahead: {
-    severity: "error",
-    when: "The published feed has more events",
-    why: "An append here would fork the history, and readers would refuse it",
-    mend: "sig restore --help: bring this directory up to what is published",
-    find: related("published_ahead"),
-  },
-  published_behind: {
-    severity: "warning",
-    when: "The published feed has fewer events",
-    why: "Readers don't know of the newest events, revocations among them",
-    mend: "Publish the directory again",
-    find: related("published_behind"),
-  },
+  published_other_issuer: error(
+    "The published documents are of another issuer",
+    "Readers of that place learn about another issuer",
+    "Publish the documents at the host that they name",
+    related("published_other_issuer"),
+  ),
+  published_differs: error(
+    "Both feeds begin with the same events, and then differ",
+    "One of them was rewritten; readers with a pin refuse the other one",
+    "Append nothing until you know which is correct: sig log shows both",
+    related("published_differs"),
+  ),
+  published_ahead: error(
+    "The published feed has more events",
+    "An append here would fork the history, and readers would refuse it",
+    "sig restore --help: bring this directory up to what is published",
+    related("published_ahead"),
+  ),
+  published_behind: warning(
+    "The published feed has fewer events",
+    "Readers don't know of the newest events, revocations among them",
+    "Publish the directory again",
+    related("published_behind"),
+  ),
 } as const satisfies FindingTable<Compared>;

@@ -8,7 +8,13 @@ import {
 } from "@sig/core";
 import type { IssuerLocation, OpenedDocument } from "@sig/consumer";
 import type { ProbeOptions, ResponseHead } from "@sig/consumer/internal";
-import type { FindingTable, Found } from "./finding.ts";
+import {
+  error,
+  type FindingTable,
+  type Found,
+  info,
+  warning,
+} from "./finding.ts";
 
 /** Bytes by which the feed may have grown since it was verified. */
 const NEW_BYTES = 256 * 1024;
@@ -249,40 +255,33 @@ const NO_ANSWER = "Readers refuse it, so that no check can be answered";
  * Findings about documents that can't be read because of how they are served.
  */
 export const REFUSED_FINDINGS = {
-  certificate_refused: {
-    severity: "error",
-    when:
-      "The certificate is not trusted (self-signed, of an unknown authority, without the intermediate ones), not valid now, or for another name",
-    why: "Readers don't trust the host, so that no check can be answered",
-    mend:
-      "Get one for the host's name from an authority that browsers trust, and send the intermediate certificates as well",
-    find: refused("tls"),
-  },
-  compressed_always: {
-    severity: "error",
-    when: "A document is compressed for readers that did not ask for it",
-    why: NO_ANSWER,
-    mend: "Switch compression off for the documents",
-    find: refused("encoding"),
-  },
-  length_unsaid: {
-    severity: "error",
-    when: "A document has neither `content-length` nor chunked encoding",
-    why: "Readers refuse it, since it could be truncated",
-    mend: "Let the server and each proxy use HTTP/1.1 and send the length",
-    find: refused("unframed"),
-  },
-  recovery_faulty: {
-    severity: "error",
-    when:
-      "The member `recovery` of `sig.json` is faulty, or the keys or the feed contradict its statements",
-    why: NO_ANSWER,
-    mend: "Publish the correct sig.json, jwks.json and feed again",
-    find: ({ code, message }) =>
+  certificate_refused: error(
+    "The certificate is not trusted (self-signed, of an unknown authority, without the intermediate ones), not valid now, or for another name",
+    "Readers don't trust the host, so that no check can be answered",
+    "Get one for the host's name from an authority that browsers trust, and send the intermediate certificates as well",
+    refused("tls"),
+  ),
+  compressed_always: error(
+    "A document is compressed for readers that did not ask for it",
+    NO_ANSWER,
+    "Switch compression off for the documents",
+    refused("encoding"),
+  ),
+  length_unsaid: error(
+    "A document has neither `content-length` nor chunked encoding",
+    "Readers refuse it, since it could be truncated",
+    "Let the server and each proxy use HTTP/1.1 and send the length",
+    refused("unframed"),
+  ),
+  recovery_faulty: error(
+    "The member `recovery` of `sig.json` is faulty, or the keys or the feed contradict its statements",
+    NO_ANSWER,
+    "Publish the correct sig.json, jwks.json and feed again",
+    ({ code, message }) =>
       code === "invalid_recovery" || code === "recovery_contradicted"
         ? [[message, "sig.json"]]
         : [],
-  },
+  ),
 } as const satisfies FindingTable<SigError>;
 
 function refused(kind: string): (error: SigError) => readonly Found[] {
@@ -294,62 +293,54 @@ function refused(kind: string): (error: SigError) => readonly Found[] {
 
 /** Findings about a fetched source. */
 export const SERVED_FINDINGS = {
-  server_slow: {
-    severity: "warning",
-    when: "Requests of `sig doctor` had no response within 30 seconds in total",
-    why: "Their findings are missing, and readers wait as well",
-    mend: "Find out what the server waits for, then run sig doctor again",
-    find: ({ metadataRef, unanswered }) =>
+  server_slow: warning(
+    "Requests of `sig doctor` had no response within 30 seconds in total",
+    "Their findings are missing, and readers wait as well",
+    "Find out what the server waits for, then run sig doctor again",
+    ({ metadataRef, unanswered }) =>
       unanswered.length === 0 ? [] : [[
         `${unanswered.length} requests had no answer in time, the first of them ${
           unanswered[0]
         }`,
         metadataRef,
       ]],
-  },
-  etag_missing: {
-    severity: "warning",
-    when: "The feed has no `ETag`",
-    why: COSTS,
-    mend: "Let the server send ETag",
-    find: ({ etag, feedUrl }) => etag === null ? [feedUrl] : [],
-  },
-  etag_ignored: {
-    severity: "warning",
-    when: "`If-None-Match` with the feed's own tag is not answered with 304",
-    why: COSTS,
-    mend: "Let the server answer If-None-Match with 304",
-    find: ({ isSentAgain, feedUrl }) => isSentAgain ? [feedUrl] : [],
-  },
-  range_ignored: {
-    severity: "warning",
-    when: "`Range` is not answered with 206",
-    why: COSTS,
-    mend: "Let the server answer Range with 206, without compression",
-    find: ({ range, feedUrl }) => range === "ignored" ? [feedUrl] : [],
-  },
-  range_wrong: {
-    severity: "error",
-    when: "`Range` is answered with other bytes than requested",
-    why: "Readers that know the beginning of the feed refuse the answer",
-    mend: "Fix the server's ranges, or switch them off",
-    find: ({ range, feedUrl }) =>
+  ),
+  etag_missing: warning(
+    "The feed has no `ETag`",
+    COSTS,
+    "Let the server send ETag",
+    ({ etag, feedUrl }) => etag === null ? [feedUrl] : [],
+  ),
+  etag_ignored: warning(
+    "`If-None-Match` with the feed's own tag is not answered with 304",
+    COSTS,
+    "Let the server answer If-None-Match with 304",
+    ({ isSentAgain, feedUrl }) => isSentAgain ? [feedUrl] : [],
+  ),
+  range_ignored: warning(
+    "`Range` is not answered with 206",
+    COSTS,
+    "Let the server answer Range with 206, without compression",
+    ({ range, feedUrl }) => range === "ignored" ? [feedUrl] : [],
+  ),
+  range_wrong: error(
+    "`Range` is answered with other bytes than requested",
+    "Readers that know the beginning of the feed refuse the answer",
+    "Fix the server's ranges, or switch them off",
+    ({ range, feedUrl }) =>
       typeof range === "object" ? [[range.reason, feedUrl]] : [],
-  },
-  no_tls: {
-    severity: "error",
-    when: "The documents are served over http",
-    why: "Anyone on the network path can withhold or undo a revocation",
-    mend: "Serve them over https with a certificate of the host",
-    find: ({ metadataRef }) =>
-      metadataRef.startsWith("http:") ? [metadataRef] : [],
-  },
-  certificate_expires: {
-    severity: "warning",
-    when: "The certificate expires within three weeks",
-    why: "From then on no check can be answered",
-    mend: "Renew it now, and find out why automatic renewal failed",
-    find({ heads, now }) {
+  ),
+  no_tls: error(
+    "The documents are served over http",
+    "Anyone on the network path can withhold or undo a revocation",
+    "Serve them over https with a certificate of the host",
+    ({ metadataRef }) => metadataRef.startsWith("http:") ? [metadataRef] : [],
+  ),
+  certificate_expires: warning(
+    "The certificate expires within three weeks",
+    "From then on no check can be answered",
+    "Renew it now, and find out why automatic renewal failed",
+    ({ heads, now }) => {
       const ends = heads.flatMap(({ head }) => head.certificateUntil ?? []);
       if (ends.length === 0) return [];
       const end = new Date(Math.min(...ends.map((each) => each.getTime())));
@@ -360,14 +351,12 @@ export const SERVED_FINDINGS = {
         "certificate",
       ]];
     },
-  },
-  http_not_redirected: {
-    severity: "warning",
-    when:
-      "Port 80 of the host answers with the document, or redirects elsewhere than to https",
-    why: "Anyone on the network path can change the target of an old link",
-    mend: "Redirect http to https for the whole host, or close port 80",
-    find({ http }) {
+  ),
+  http_not_redirected: warning(
+    "Port 80 of the host answers with the document, or redirects elsewhere than to https",
+    "Anyone on the network path can change the target of an old link",
+    "Redirect http to https for the whole host, or close port 80",
+    ({ http }) => {
       if (http === undefined) return [];
       const { head: { header, status }, url } = http;
       if (status < 200 || status >= 400) return [];
@@ -375,20 +364,18 @@ export const SERVED_FINDINGS = {
       if (status >= 300 && target?.protocol === "https:") return [];
       return [url];
     },
-  },
-  cors_missing: {
-    severity: "warning",
-    when: "Documents have no `access-control-allow-origin: *`",
-    why: "Pages in browsers can't read them",
-    mend: `Send access-control-allow-origin: *; ${EXPORT}`,
-    find: inHeader("access-control-allow-origin", (value) => value !== "*"),
-  },
-  cors_preflight_refused: {
-    severity: "info",
-    when: "`OPTIONS` does not allow `if-none-match`; many static hosts can't",
-    why: "Pages in browsers can't send conditional requests",
-    mend: `Let the server answer OPTIONS; ${EXPORT}`,
-    find({ feedUrl, preflight }) {
+  ),
+  cors_missing: warning(
+    "Documents have no `access-control-allow-origin: *`",
+    "Pages in browsers can't read them",
+    `Send access-control-allow-origin: *; ${EXPORT}`,
+    inHeader("access-control-allow-origin", (value) => value !== "*"),
+  ),
+  cors_preflight_refused: info(
+    "`OPTIONS` does not allow `if-none-match`; many static hosts can't",
+    "Pages in browsers can't send conditional requests",
+    `Let the server answer OPTIONS; ${EXPORT}`,
+    ({ feedUrl, preflight }) => {
       if (preflight === undefined) return [];
       const allowed = preflight?.header("access-control-allow-headers") ?? "";
       const isAllowed = preflight !== null && preflight.status >= 200 &&
@@ -397,56 +384,47 @@ export const SERVED_FINDINGS = {
       if (isAllowed) return [];
       return [new URL(feedUrl).pathname];
     },
-  },
-  cached_for_long: {
-    severity: "warning",
-    when: "Caches may keep documents for more than five minutes",
-    why: "Readers behind a cache learn of a revocation that much later",
-    mend: "Send cache-control: no-cache, and purge the caches",
-    find: ({ heads, now }) => keptTooLong(heads, now),
-  },
-  cache_unsaid: {
-    severity: "warning",
-    when: "Documents have neither `cache-control` nor `expires`",
-    why: "Caches guess for how long they may keep documents",
-    mend: `Send cache-control: no-cache; ${EXPORT}`,
-    find: ({ heads, now }) =>
+  ),
+  cached_for_long: warning(
+    "Caches may keep documents for more than five minutes",
+    "Readers behind a cache learn of a revocation that much later",
+    "Send cache-control: no-cache, and purge the caches",
+    ({ heads, now }) => keptTooLong(heads, now),
+  ),
+  cache_unsaid: warning(
+    "Documents have neither `cache-control` nor `expires`",
+    "Caches guess for how long they may keep documents",
+    `Send cache-control: no-cache; ${EXPORT}`,
+    ({ heads, now }) =>
       pathsOf(heads.filter((each) => cachedSeconds(each, now) === undefined)),
-  },
-  compressed_on_request: {
-    severity: "warning",
-    when: "Documents are compressed for readers that accept that",
-    why: "Browsers accept it, and then lengths and ranges are wrong",
-    mend:
-      "Switch compression off for the documents, or send cache-control: no-transform",
-    find: inHeader(
+  ),
+  compressed_on_request: warning(
+    "Documents are compressed for readers that accept that",
+    "Browsers accept it, and then lengths and ranges are wrong",
+    "Switch compression off for the documents, or send cache-control: no-transform",
+    inHeader(
       "content-encoding",
       (value) => !/^(?:identity)?$/.test(value),
     ),
-  },
-  missing_not_404: {
-    severity: "warning",
-    when: "A document that can't exist is answered with 200",
-    why: "A document that you remove would be invalid instead of missing",
-    mend: "Answer 404 for what does not exist",
-    find: ({ present }) => present.includes(ABSENT) ? [ABSENT] : [],
-  },
-  missing_cached: {
-    severity: "warning",
-    when: "Caches may keep the 404 of a missing document for over five minutes",
-    why:
-      "Documents that you publish there later, such as proof files, stay missing for readers behind a cache",
-    mend: `Send cache-control: immutable with status 200 only; ${EXPORT}`,
-    find: ({ absent, now }) => keptTooLong(absent, now),
-  },
-  private_folder_served: {
-    severity: "error",
-    when: "`.sig` of the issuer's directory can be fetched",
-    why: "It contains names of people, and incomplete events after a crash",
-    mend:
-      "Serve only the published documents; sig export prints a configuration that does",
+  ),
+  missing_not_404: warning(
+    "A document that can't exist is answered with 200",
+    "A document that you remove would be invalid instead of missing",
+    "Answer 404 for what does not exist",
+    ({ present }) => present.includes(ABSENT) ? [ABSENT] : [],
+  ),
+  missing_cached: warning(
+    "Caches may keep the 404 of a missing document for over five minutes",
+    "Documents that you publish there later, such as proof files, stay missing for readers behind a cache",
+    `Send cache-control: immutable with status 200 only; ${EXPORT}`,
+    ({ absent, now }) => keptTooLong(absent, now),
+  ),
+  private_folder_served: error(
+    "`.sig` of the issuer's directory can be fetched",
+    "It contains names of people, and incomplete events after a crash",
+    "Serve only the published documents; sig export prints a configuration that does",
     // If every path is answered with 200, this says nothing.
-    find: ({ present: [path] }) =>
+    ({ present: [path] }) =>
       path === undefined || !PRIVATE.includes(path) ? [] : [path],
-  },
+  ),
 } as const satisfies FindingTable<ServedAnswers>;
