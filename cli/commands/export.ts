@@ -1,7 +1,7 @@
 import { file, optional, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
 import { safe, writeResult } from "../output/write.ts";
-import { EXPORT_FLAGS, EXPORT_KINDS } from "../export/kinds.ts";
+import { EXPORT_FLAGS, EXPORT_KINDS, makeExport } from "../export/kinds.ts";
 
 /** `sig export` */
 const exportSite = typedCommand({
@@ -38,7 +38,7 @@ const exportSite = typedCommand({
         flag: `--${flag}`,
       });
     }
-    const text = await kind.make(call);
+    const text = await makeExport(kind, call);
     const file = call.flags.out;
     if (file !== undefined) await io.createFile(file, text);
     const { name } = kind;

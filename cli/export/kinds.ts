@@ -64,79 +64,81 @@ type ExportCall = Call<Values<typeof EXPORT_FLAGS>>;
 interface ExportKind {
   /** The name, an argument of `sig export`. */
   readonly name: string;
+  readonly template: string;
   /** The flags that it accepts; others are rejected. */
   readonly takes: readonly (keyof typeof EXPORT_FLAGS)[];
-  make(call: ExportCall): Promise<string>;
+  valuesOf(call: ExportCall): TemplateValues | Promise<TemplateValues>;
 }
 
-const HOSTED = ["dir", "root"] as const;
+const FOLDER = ["dir", "root"] as const;
 const CERTIFICATE = ["certificate", "certificate-key"] as const;
-const GATE = ["login", "app", "upstream"] as const;
+const SITE = [...FOLDER, ...CERTIFICATE];
+const PROXY = ["login", "app", "upstream"] as const;
+const GATE = [...PROXY, ...CERTIFICATE];
 
 /** Every kind, in the order of the help. */
 export const EXPORT_KINDS: readonly ExportKind[] = [
-  {
-    name: "nginx",
-    takes: [...HOSTED, ...CERTIFICATE],
-    make: (call) => hosted(call, nginx, absoluteRoot),
-  },
-  {
-    name: "caddy",
-    takes: [...HOSTED, ...CERTIFICATE],
-    make: (call) => hosted(call, caddy, absoluteRoot),
-  },
+  { name: "nginx", template: nginx, takes: SITE, valuesOf: onServer },
+  { name: "caddy", template: caddy, takes: SITE, valuesOf: onServer },
   {
     name: "deno-deploy",
-    takes: HOSTED,
-    make: (call) => hosted(call, denoDeploy, programFolder),
-  },
-  { name: "static", takes: ["dir"], make: (call) => hosted(call, staticHost) },
-  {
-    name: "gate-nginx",
-    takes: [...GATE, ...CERTIFICATE],
-    make: (call) => protectedApp(call, gateNginx),
+    template: denoDeploy,
+    takes: FOLDER,
+    valuesOf: (call) => hosted(call, programFolder(call)),
   },
   {
-    name: "gate-caddy",
-    takes: [...GATE, ...CERTIFICATE],
-    make: (call) => protectedApp(call, gateCaddy),
+    name: "static",
+    template: staticHost,
+    takes: ["dir"],
+    valuesOf: (call) => hosted(call, {}),
   },
+  { name: "gate-nginx", template: gateNginx, takes: GATE, valuesOf: gate },
+  { name: "gate-caddy", template: gateCaddy, takes: GATE, valuesOf: gate },
   {
     name: "gate-traefik",
-    takes: GATE,
-    make: (call) => protectedApp(call, gateTraefik, { keepsCookies: true }),
+    template: gateTraefik,
+    takes: PROXY,
+    valuesOf: gateWithCookies,
   },
 ];
 
-// deno-lint-ignore require-await -- what it throws is a rejection
-async function protectedApp(
+/** Returns the output of a kind of export. */
+export async function makeExport(
+  { template, valuesOf }: ExportKind,
   call: ExportCall,
-  template: string,
-  { keepsCookies = false }: { readonly keepsCookies?: boolean } = {},
 ): Promise<string> {
-  const { flags } = call;
-  const app = readProtectedApp(flags.login, flags.app, flags.upstream);
+  return fillTemplate(template, await valuesOf(call));
+}
+
+function gate(call: ExportCall) {
+  const { app, login, upstream } = call.flags;
+  const found = readProtectedApp(login, app, upstream);
+  return { ...found, ...listening(call, found) };
+}
+
+function gateWithCookies(call: ExportCall): TemplateValues {
+  const values = gate(call);
   // Browsers send the cookies of a host to all of its ports.
-  if (keepsCookies && app.hostname === new URL(app.login).hostname) {
-    throw usageError("--app needs another host name than --login", {
-      flag: "--app",
-      hint:
-        "Traefik can't remove a cookie: the application would get the login's session. Use gate-nginx or gate-caddy, or another host name.",
-    });
-  }
-  return fillTemplate(template, { ...app, ...listening(call, app) });
+  if (values.hostname !== new URL(values.login).hostname) return values;
+  throw usageError("--app needs another host name than --login", {
+    flag: "--app",
+    hint:
+      "Traefik can't remove a cookie: the application would get the login's session. Use gate-nginx or gate-caddy, or another host name.",
+  });
+}
+
+function onServer(call: ExportCall): Promise<TemplateValues> {
+  return hosted(call, absoluteRoot(call));
 }
 
 async function hosted(
   call: ExportCall,
-  template: string,
-  rootOf: (call: ExportCall) => TemplateValues = () => ({}),
-): Promise<string> {
-  const root = rootOf(call);
+  root: TemplateValues,
+): Promise<TemplateValues> {
   const site = await readHostedSite(requiredDir(call));
   const named = (headers: { readonly [name: string]: string }) =>
     Object.entries(headers).map(([name, value]) => ({ name, value }));
-  return fillTemplate(template, {
+  return {
     ...site,
     ...root,
     ...listening(call, site),
@@ -146,7 +148,7 @@ async function hosted(
     proofType: PROOF_TYPE,
     preflight: named(PREFLIGHT_HEADERS),
     version: VERSION,
-  });
+  };
 }
 
 /** Returns the addresses and the certificate of a server. */
