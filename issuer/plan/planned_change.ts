@@ -72,7 +72,6 @@ export class ChangeBuilder {
       : publishedMembers(published.upsert);
     const isActive = published?.status === "active";
     const wanted = this.#linked(membersOf(resolved), subject);
-    requireValidity(wanted);
     // A change of type begins a new relationship.
     const begun = as === "move" ? undefined : published;
     const change = begin(
