@@ -11,7 +11,8 @@ import {
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 import { serveLoopback } from "../../tests/kit/loopback.ts";
 import { judge } from "../doctor/finding.ts";
-import { askServer, Requests, SERVED_FINDINGS } from "../doctor/served.ts";
+import { askServer, Requests } from "../doctor/ask_server.ts";
+import { SERVED_FINDINGS } from "../doctor/served.ts";
 import { createIssuerSite } from "../site/issuer_site.ts";
 import { doctor, shortened } from "../testdata/doctor.ts";
 import { sig as process } from "../testdata/process.ts";

@@ -5,7 +5,7 @@ import type { IssuerLocation } from "@sig/consumer";
 import { type loadIssuer, maySign, readAll } from "@sig/consumer/internal";
 import { parseObject } from "../terminal/read_input.ts";
 import { type FindingTable, info, warning } from "./finding.ts";
-import type { Requests } from "./served.ts";
+import type { Requests } from "./ask_server.ts";
 
 /** Maximum size of a document in bytes. */
 const MAX_BYTES = 256 * 1024;

@@ -10,6 +10,7 @@ import type {
 import type { PolicyValues } from "../ask/source_flags.ts";
 import type { Call } from "../command_line/command.ts";
 import { groupByLines, placeOf } from "../output/write.ts";
+import { askServer, Requests } from "./ask_server.ts";
 import { DISK_FINDINGS, readDisk } from "./disk.ts";
 import { DOCUMENT_FINDINGS, readDocuments } from "./documents.ts";
 import {
@@ -22,12 +23,7 @@ import { type Finding, judge } from "./finding.ts";
 import { PEOPLE_FINDINGS, readDirectoryPeople } from "./people.ts";
 import { PROOF_FINDINGS, readProofs } from "./proofs.ts";
 import { EventDigests } from "./published.ts";
-import {
-  askServer,
-  REFUSED_FINDINGS,
-  Requests,
-  SERVED_FINDINGS,
-} from "./served.ts";
+import { REFUSED_FINDINGS, SERVED_FINDINGS } from "./served.ts";
 
 /** Timeout of all requests together, after the feed is verified. */
 const DEADLINE_MS = 30_000;

@@ -17,7 +17,7 @@ import {
   proveLines,
 } from "@sig/jose/proofs";
 import { error, type FindingTable, info, warning } from "./finding.ts";
-import type { Requests } from "./served.ts";
+import type { Requests } from "./ask_server.ts";
 
 /** Maximum number of proof files requested from a server. */
 const MAX_REQUESTS = 40;

@@ -26,7 +26,8 @@ import {
   type PublishedRelationship,
   type PublishedState,
 } from "./published.ts";
-import { type Resolved, ResolvedRows } from "./resolve_rows.ts";
+import type { Resolved } from "./resolved_row.ts";
+import { ResolvedRows } from "./resolve_rows.ts";
 
 /** The changes to a feed that make it agree with a list. */
 export interface Plan {

@@ -11,7 +11,7 @@ import {
 import type { Gap, PersonIndex } from "./person_index.ts";
 import { invalid } from "./plan_faults.ts";
 import type { EndedRelationship, PublishedRelationship } from "./published.ts";
-import { membersOf, type Resolved } from "./resolve_rows.ts";
+import { membersOf, type Resolved } from "./resolved_row.ts";
 
 /** One change of a plan. */
 export interface PlannedChange {
