@@ -2,16 +2,16 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type PageContext, Problem, request } from "../ui/api.ts";
+import { Problem, request, usePage, useWork } from "../ui/api.ts";
 import {
   Alert,
   Badge,
   Button,
+  Card,
   Icon,
   TextField,
   Waiting,
 } from "../ui/elements.tsx";
-import { useAutoFocus } from "../ui/focus.ts";
 import { NoKeys } from "../ui/keys/key_choice.tsx";
 import { SignInCard } from "../ui/sign_in/sign_in_view.tsx";
 import {
@@ -36,12 +36,11 @@ const STEPS: readonly (readonly [StepId, title: string, detail: string])[] = [
 ];
 
 /** The tour next to the current step. */
-export function Story({ page }: { readonly page: PageContext }) {
-  const { keys } = page;
+export function Story() {
+  const { keys, config } = usePage();
   const subject = keys.current?.did;
   const { state, refresh } = useDemoState(subject);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState("");
+  const { busy, error, run } = useWork("Something went wrong. Try again.");
   /**
    * The sequence of the last event when this page last let the person in or
    * refused them.
@@ -63,18 +62,11 @@ export function Story({ page }: { readonly page: PageContext }) {
     ? "Done"
     : `Step ${done + 1} of ${steps.length}: ${steps[done]?.[1]}`;
 
-  const act = async (work: () => Promise<unknown>) => {
-    setError("");
-    setBusy(true);
-    try {
+  const act = (work: () => Promise<unknown>) =>
+    run(async () => {
       await work();
       await refresh();
-    } catch (error) {
-      const isKnown = error instanceof Problem;
-      setError(isKnown ? error.message : "Something went wrong. Try again.");
-    }
-    setBusy(false);
-  };
+    });
   const enrol = (name?: string) =>
     act(() => request("/demo/enrol", { subject, name: name || undefined }));
   const letGo = () =>
@@ -98,9 +90,7 @@ export function Story({ page }: { readonly page: PageContext }) {
   function card() {
     if (!keys.ready) return null;
     if (keys.missing !== undefined) {
-      return (
-        <NoKeys keys={keys} next="The demo needs one. Try another browser." />
-      );
+      return <NoKeys next="The demo needs one. Try another browser." />;
     }
     if (step === "key") {
       return (
@@ -151,7 +141,6 @@ export function Story({ page }: { readonly page: PageContext }) {
       <SignInCard
         // A new key restarts the sign-in after an event.
         key={last}
-        page={page}
         autoFocus
         next={next || undefined}
         onEnd={(end) => {
@@ -169,7 +158,7 @@ export function Story({ page }: { readonly page: PageContext }) {
       <header class="page-head">
         <h1 tabIndex={-1}>Hired, in, let go, refused</h1>
         <p class="lede">
-          <strong>{hostOf(page.config.issuer ?? "")}</strong>{" "}
+          <strong>{hostOf(config.issuer ?? "")}</strong>{" "}
           publishes who works for it, signed. This site lets in only them. Every
           step is real and takes a second.
         </p>
@@ -240,20 +229,6 @@ function useDemoState(subject: string | undefined) {
     state: state?.subject === (subject ?? null) ? state : undefined,
     refresh,
   };
-}
-
-function Card({ title, autoFocus = true, children }: {
-  readonly title: string;
-  readonly autoFocus?: boolean;
-  readonly children: ComponentChildren;
-}) {
-  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
-  return (
-    <section class="card">
-      <h2 ref={heading}>{title}</h2>
-      {children}
-    </section>
-  );
 }
 
 function BeHired({ busy, enrol }: {

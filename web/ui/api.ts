@@ -1,24 +1,27 @@
-/** The page's configuration, and requests to its server. @module */
+/** What all views share: the configuration, keys, errors and requests. @module */
 /// <reference lib="dom" />
 
 import { isSigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { DescribedChallenge } from "@sig/jose";
+import { createContext } from "preact";
+import { useContext, useLayoutEffect, useState } from "preact/hooks";
+import { PasskeyError } from "../browser/passkey.ts";
 import type { Keys } from "./keys/use_keys.ts";
 import type { PageConfig } from "./page_config.ts";
 
-/** The properties that every view receives. */
-export interface PageContext {
+/** What every view may use. */
+interface PageContext {
   readonly config: PageConfig;
   readonly keys: Keys;
 }
 
-/** Reads the configuration from the page's HTML. */
-export function readConfig(): PageConfig {
-  const meta = document.querySelector<HTMLMetaElement>(
-    'meta[name="sig-config"]',
-  );
-  return JSON.parse(meta?.content ?? "");
+/** Provides the configuration and the keys. */
+export const Page = createContext({} as PageContext);
+
+/** Returns the configuration and the keys. */
+export function usePage(): PageContext {
+  return useContext(Page);
 }
 
 /** A request to sign in (docs/protocol.md §7). */
@@ -35,33 +38,25 @@ export interface Login {
   readonly relationship: Readonly<Record<string, unknown>> | null;
 }
 
-/** An application that waits for a sign-in through OpenID Connect. */
-export interface Interaction {
-  readonly client: {
-    readonly client_id: string;
-    readonly client_name: string;
-  };
-  readonly challenge: Challenge;
-}
+/** An error whose message is shown to people. */
+export class ShownError extends Error {}
 
 /** The server's problem details (RFC 9457), or the page's own error. */
-export class Problem extends Error {
-  /** The stable code; `no_answer` and `sign_failed` are this page's own. */
-  readonly code: string;
+export class Problem extends ShownError {
   /** What to do next, if the server says so. */
   readonly hint: string;
-  /** All members of the problem. */
-  readonly body: Readonly<Record<string, unknown>>;
 
-  /** Creates a problem from a response. */
+  /**
+   * @param code The stable code; `no_answer` and `sign_failed` are this page's
+   * own.
+   * @param body All members of the problem.
+   */
   constructor(
-    code: string,
+    readonly code: string,
     detail: string,
-    body: Readonly<Record<string, unknown>> = {},
+    readonly body: Readonly<Record<string, unknown>> = {},
   ) {
     super(detail);
-    this.code = code;
-    this.body = body;
     this.hint = typeof body.hint === "string" ? body.hint : "";
   }
 }
@@ -69,13 +64,62 @@ export class Problem extends Error {
 /** Converts an error during a sign-in to a problem. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (isSigError(error)) {
-    return new Problem(error.code, error.message, { ...error.context });
-  }
-  return new Problem(
-    "sign_failed",
-    "This browser did not sign. Reload the page and try again.",
-  );
+  return isSigError(error)
+    ? new Problem(error.code, error.message, { ...error.context })
+    : new Problem(
+      "sign_failed",
+      "This browser did not sign. Reload the page and try again.",
+    );
+}
+
+const PASSKEY_TEXTS = {
+  cancelled: "No passkey was used. Try again, or create one.",
+  no_prf:
+    "This passkey can’t provide your key: its device or password manager lacks PRF. Delete it there, and use a key of this browser.",
+} as const;
+
+/** Returns the text for people about an error, by default `otherwise`. */
+export function errorText(error: unknown, otherwise: string): string {
+  if (error instanceof PasskeyError) return PASSKEY_TEXTS[error.why];
+  return error instanceof ShownError ? error.message : otherwise;
+}
+
+/**
+ * Returns a function that runs work, whether work is in progress, and the text
+ * about the last failure, or "".
+ *
+ * @param otherwise The text about an error that says nothing to people.
+ */
+export function useWork(otherwise: string) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState("");
+  const run = async (work: () => Promise<unknown>) => {
+    setBusy(true);
+    setError("");
+    try {
+      await work();
+    } catch (error) {
+      setError(errorText(error, otherwise));
+    }
+    setBusy(false);
+  };
+  return { busy, error, run };
+}
+
+/**
+ * Loads before the first paint, and again when `causes` change; what comes too
+ * late for them is ignored.
+ */
+export function useLoading<T>(
+  load: () => Promise<T>,
+  show: (loaded: T) => void,
+  causes: readonly unknown[],
+): void {
+  useLayoutEffect(() => {
+    let isCurrent = true;
+    void load().then((loaded) => isCurrent && show(loaded));
+    return () => void (isCurrent = false);
+  }, causes);
 }
 
 /**

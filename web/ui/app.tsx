@@ -3,14 +3,14 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FoundKeys } from "../browser/key_store.ts";
-import type { PageContext } from "./api.ts";
-import type { PageConfig } from "./page_config.ts";
+import { Page } from "./api.ts";
+import { focusOn } from "./elements.tsx";
 import { Explorer } from "./explore/explorer.tsx";
 import { useFeed } from "./explore/use_feed.ts";
-import { focusOn } from "./focus.ts";
 import { InvitationView } from "./invitation/invitation_view.tsx";
 import { KeysView } from "./keys/keys_view.tsx";
 import { useKeys } from "./keys/use_keys.ts";
+import type { PageConfig } from "./page_config.ts";
 import { readRoute, type Route } from "./route.ts";
 import { SignInView } from "./sign_in/sign_in_view.tsx";
 
@@ -27,15 +27,14 @@ export function App({ config, found, Story }: {
   /** The stored keys; loading them began before the first render. */
   readonly found: Promise<FoundKeys>;
   /** The demo's first view. */
-  readonly Story: ComponentType<{ readonly page: PageContext }> | undefined;
+  readonly Story: ComponentType | undefined;
 }) {
   const keys = useKeys(found);
   const [route, setRoute] = useState(() => readRoute(location.hash));
   /** Whether the person came here from another view. */
   const [moved, setMoved] = useState(false);
   const main = useRef<HTMLElement>(null);
-  const page: PageContext = { config, keys };
-  const opened = useFeed(config, route);
+  const feed = useFeed(config, route);
 
   useEffect(() => {
     const follow = () => {
@@ -62,28 +61,21 @@ export function App({ config, found, Story }: {
     switch (route.view) {
       case "sign-in":
         return Story && route.interaction === undefined
-          ? <Story page={page} />
-          : (
-            <SignInView
-              page={page}
-              interaction={route.interaction}
-              autoFocus={moved}
-            />
-          );
+          ? <Story />
+          : <SignInView interaction={route.interaction} autoFocus={moved} />;
       case "explore":
-        return <Explorer config={config} opened={opened} place={route.place} />;
+        return <Explorer view={feed} place={route.place} />;
       case "invitation":
+        // Another link restarts the view with another invitation.
         return (
           <InvitationView
-            // Another link restarts the view with another invitation.
             key={route.text}
-            page={page}
             text={route.text}
             autoFocus={moved}
           />
         );
       case "keys":
-        return <KeysView page={page} addsDevice={route.addsDevice} />;
+        return <KeysView addsDevice={route.addsDevice} />;
     }
   }
 
@@ -97,7 +89,7 @@ export function App({ config, found, Story }: {
     </a>
   );
   return (
-    <>
+    <Page.Provider value={{ config, keys }}>
       <a
         class="skip-link"
         href="#main"
@@ -128,6 +120,6 @@ export function App({ config, found, Story }: {
       <footer class="site-footer">
         <p>SIG for Deno. This page loads nothing from other sites.</p>
       </footer>
-    </>
+    </Page.Provider>
   );
 }

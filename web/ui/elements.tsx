@@ -1,9 +1,28 @@
-/** The elements that views share. @module */
+/** The elements that views share, and the focus of their headings. @module */
 
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { useAutoFocus } from "./focus.ts";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { visibleText } from "./text.ts";
+
+/** Moves the focus to a heading, and scrolls its card into view. */
+export function focusOn(element: HTMLElement): void {
+  element.tabIndex = -1;
+  element.focus({ preventScroll: true });
+  const card = element.closest(".card") ?? element;
+  card.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * Returns the reference for a heading that takes the focus when it appears, so
+ * that screen readers read it.
+ */
+function useAutoFocus(autoFocus: boolean) {
+  const ref = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    if (autoFocus && ref.current) focusOn(ref.current);
+  }, []);
+  return ref;
+}
 
 interface Children {
   readonly children?: ComponentChildren;
@@ -42,18 +61,21 @@ const KIND_ICONS: Readonly<Record<Kind, IconName>> = {
   neutral: "dot",
 };
 
+/** The properties of {@linkcode Alert}. */
+interface AlertProps extends Children {
+  readonly kind: Kind;
+  readonly icon?: IconName | undefined;
+  readonly title?: ComponentChildren;
+  /** The id of the heading. */
+  readonly id?: string;
+  readonly autoFocus?: boolean;
+}
+
 /** A highlighted message with an icon; its heading may take the focus. */
 export function Alert(
-  { kind, icon, title, id, autoFocus = false, children }: Children & {
-    readonly kind: Kind;
-    readonly icon?: IconName | undefined;
-    readonly title?: ComponentChildren;
-    /** The id of the heading. */
-    readonly id?: string;
-    readonly autoFocus?: boolean;
-  },
+  { kind, icon, title, id, autoFocus = false, children }: AlertProps,
 ) {
-  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
+  const heading = useAutoFocus(autoFocus);
   return (
     <div class="notice" data-kind={kind}>
       <Icon name={icon ?? KIND_ICONS[kind]} />
@@ -179,25 +201,42 @@ export function Fold({ id, title, isOpen, class: name, children }:
   );
 }
 
+/** A card with a heading, which may take the focus. */
+export function Card(
+  { id, title, titleId, isAnswer, autoFocus = true, children }: Children & {
+    readonly id?: string;
+    readonly title: ComponentChildren;
+    /** The id of the heading, which then names the card. */
+    readonly titleId?: string;
+    /** Whether it is the only card of its view. */
+    readonly isAnswer?: boolean;
+    readonly autoFocus?: boolean;
+  },
+) {
+  const heading = useAutoFocus(autoFocus);
+  return (
+    <section
+      class={isAnswer ? "card sign-in-card" : "card"}
+      id={id}
+      aria-labelledby={titleId}
+    >
+      <h2 id={titleId} ref={heading}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 /** The card of a finished sign-in or invitation. */
 export function Outcome(
-  { id, kind, icon, title, text, autoFocus = true, actions, children }:
-    & Children
-    & {
-      readonly id?: string;
-      readonly kind: Kind;
-      readonly icon?: IconName | undefined;
-      readonly title: ComponentChildren;
-      readonly text?: ComponentChildren;
-      readonly autoFocus?: boolean;
-      readonly actions?: ComponentChildren;
-    },
+  { cardId, text, actions, children, ...alert }: AlertProps & {
+    readonly cardId?: string;
+    readonly text?: ComponentChildren;
+    readonly actions?: ComponentChildren;
+  },
 ) {
   return (
-    <section class="card sign-in-card" id={id}>
-      <Alert {...{ kind, icon, title, autoFocus }} id="outcome">
-        {text && <p>{text}</p>}
-      </Alert>
+    <section class="card sign-in-card" id={cardId}>
+      <Alert autoFocus {...alert} id="outcome">{text && <p>{text}</p>}</Alert>
       {actions && <div class="actions">{actions}</div>}
       {children}
     </section>

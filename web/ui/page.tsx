@@ -5,13 +5,15 @@
 import { render } from "preact";
 import { findKeys } from "../browser/key_store.ts";
 import { Story } from "../demo/story.tsx";
-import { readConfig } from "./api.ts";
 import { App } from "./app.tsx";
 
 const place = document.getElementById("page");
 // The browser loads the keys while the page is rendered.
 const found = findKeys();
-const config = readConfig();
+const config = JSON.parse(
+  document.querySelector<HTMLMetaElement>('meta[name="sig-config"]')
+    ?.content ?? "",
+);
 if (place) {
   render(
     <App

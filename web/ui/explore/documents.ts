@@ -7,9 +7,10 @@
 
 import {
   type DocumentReader,
+  type InvalidReport,
   reportIssuer,
+  type ValidReport,
   type VerifiedEvent,
-  type VerifyReport,
 } from "@sig/consumer";
 import {
   type FeedState,
@@ -20,6 +21,7 @@ import {
 } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import { hasEd25519 } from "../../browser/key_store.ts";
+import { ShownError } from "../api.ts";
 import { DOCUMENT_FILES as FILES } from "../page_config.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -33,9 +35,6 @@ type PageDocument = keyof typeof FILES;
  */
 export type Documents = { readonly [name in PageDocument]?: Bytes | undefined };
 
-/** An error about unusable documents; its message is shown to people. */
-export class DocumentsError extends Error {}
-
 /** All documents except the feed: the issuer's name and keys. */
 export const IDENTITY = ["metadata", "jwks", "did_document"] as const;
 
@@ -47,22 +46,20 @@ export async function fetchDocuments(
   base: string,
   names = Object.keys(FILES) as readonly PageDocument[],
 ): Promise<Documents> {
-  return Object.fromEntries(
-    await Promise.all(
-      names.map(async (name) => [name, await fetchOne(base, FILES[name])]),
-    ),
-  );
-}
-
-async function fetchOne(base: string, file: string) {
-  const response = await fetch(base + file, {
-    // Asks each time; an unchanged document is not transferred again.
-    cache: "no-cache",
-    redirect: "error",
-  }).catch(() => undefined);
-  if (response?.status === 404 || response?.status === 410) return undefined;
-  if (response?.ok) return new Uint8Array(await response.arrayBuffer());
-  throw new DocumentsError(`This server could not get ${file}. Try again.`);
+  const found = names.map(async (name) => {
+    const file = FILES[name];
+    const response = await fetch(base + file, {
+      // Asks each time; an unchanged document is not transferred again.
+      cache: "no-cache",
+      redirect: "error",
+    }).catch(() => undefined);
+    if (response?.ok) {
+      return [name, new Uint8Array(await response.arrayBuffer())];
+    }
+    if (response?.status === 404 || response?.status === 410) return [name];
+    throw new ShownError(`This server could not get ${file}. Try again.`);
+  });
+  return Object.fromEntries(await Promise.all(found));
 }
 
 const MAX_FILE_BYTES = 1024 ** 3;
@@ -72,7 +69,7 @@ export async function readFiles(files: readonly File[]): Promise<Documents> {
   const found: { [name in PageDocument]?: Bytes } = {};
   for (const file of files) {
     if (file.size > MAX_FILE_BYTES) {
-      throw new DocumentsError(
+      throw new ShownError(
         `${file.name} is larger than 1 GiB, the limit of a feed. It was not read.`,
       );
     }
@@ -83,7 +80,7 @@ export async function readFiles(files: readonly File[]): Promise<Documents> {
     if (name !== undefined) found[name] = bytes;
     else if (files.length === 1) return readJson(bytes);
     else {
-      throw new DocumentsError(
+      throw new ShownError(
         `Unknown file ${file.name}. Expected sig.json, jwks.json, did.json and events.jsonl.`,
       );
     }
@@ -99,33 +96,33 @@ export function readJson(bytes: Bytes): Documents {
   try {
     value = parseJson(bytes);
   } catch {
-    throw new DocumentsError("This is not one strict JSON object.");
+    throw new ShownError("This is not one strict JSON object.");
   }
   if (!isObject(value) || typeof value.events !== "string") {
-    throw new DocumentsError(
+    throw new ShownError(
       "Expected the members metadata, jwks and events, where events is text.",
     );
   }
   const { events, ...identity } = value;
-  const texts = Object.entries({ ...identity, feed: events }).map((
-    [name, value],
-  ) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
   return Object.fromEntries(
-    texts.map(([name, text]) => [name, new TextEncoder().encode(text)]),
+    Object.entries({ ...identity, feed: events }).map(([name, value]) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      return [name, new TextEncoder().encode(text)];
+    }),
   );
 }
 
 /**
  * Requires that all named documents are present.
  *
- * @throws {DocumentsError}
+ * @throws {ShownError}
  */
 export function requireDocuments(
   documents: Documents,
   names: readonly PageDocument[],
 ): void {
   const missing = names.find((name) => documents[name] === undefined);
-  if (missing) throw new DocumentsError(`${FILES[missing]} is missing.`);
+  if (missing) throw new ShownError(`${FILES[missing]} is missing.`);
 }
 
 /**
@@ -174,20 +171,18 @@ async function* chunksOf(
   onProgress?.(1);
 }
 
-/** Verified documents. */
+/** Valid documents. */
 export interface VerifiedDocuments {
-  readonly report: VerifyReport;
+  readonly report: ValidReport;
   /** The events in the feed's order. */
   readonly events: readonly VerifiedEvent[];
-  /** Undefined if the feed is not valid. */
-  readonly state: FeedState | undefined;
+  readonly state: FeedState;
   /** When they were verified; statuses are those of this time. */
   readonly now: Date;
 }
 
 /** A valid feed that is open in the explorer. */
 export interface OpenFeed extends VerifiedDocuments {
-  readonly state: FeedState;
   /** The source in links to this feed. */
   readonly source: string;
   /** The value for `sig check --sig`. */
@@ -204,7 +199,7 @@ const SLICE = 1_000;
 /**
  * Verifies documents, and replays the feed if it is valid.
  *
- * @throws {DocumentsError} if the feed could not be verified.
+ * @throws {ShownError} if the feed could not be verified.
  */
 export async function verifyDocuments(
   documents: Documents,
@@ -215,16 +210,16 @@ export async function verifyDocuments(
     readonly onProgress?: (share: number) => void;
     readonly signal?: AbortSignal;
   } = {},
-): Promise<VerifiedDocuments> {
+): Promise<VerifiedDocuments | InvalidReport> {
   if (!await hasEd25519()) {
-    throw new DocumentsError(
+    throw new ShownError(
       "This browser can't verify Ed25519 signatures. A newer version can.",
     );
   }
   requireDocuments(documents, ["metadata", "jwks", "feed"]);
   const now = new Date();
   const events: VerifiedEvent[] = [];
-  let report: VerifyReport;
+  let report: ValidReport | InvalidReport;
   try {
     report = await reportIssuer({
       reader: readerOf(documents, (share) => {
@@ -236,10 +231,10 @@ export async function verifyDocuments(
     }, { now, onEvent: (event) => void events.push(event) });
   } catch (error) {
     signal?.throwIfAborted();
-    if (isSigError(error)) throw new DocumentsError(error.message);
+    if (isSigError(error)) throw new ShownError(error.message);
     throw error;
   }
-  if (!report.valid) return { report, events, state: undefined, now };
+  if (!report.valid) return report;
   const replay = new Replay({ issuer: report.issuer });
   for (const [i, { event, line, isVoid }] of events.entries()) {
     if (i % SLICE === 0) await nextTask();

@@ -16,10 +16,11 @@ import { isObject } from "@sig/core/internal";
 import { importVerificationKey } from "@sig/jose";
 import { encodeBase64, parseVerifierKey } from "@sig/jose/proofs";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import type { PageConfig } from "../page_config.ts";
+import { useState } from "preact/hooks";
+import { useLoading, usePage } from "../api.ts";
 import { Copyable, Did } from "../copy.tsx";
 import { Alert, Badge, Fold, type Kind, TextField } from "../elements.tsx";
+import type { PageConfig } from "../page_config.ts";
 import { counted, hostOf, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import { Reasons } from "./answer.tsx";
@@ -40,36 +41,35 @@ export function isEvidence(bytes: Uint8Array): boolean {
 /** The source of the signing key. */
 type Trust = "server" | "person" | "file";
 
-type Shown =
-  | { readonly verified: VerifiedEvidence; readonly trust: Trust }
-  /** The fault of the file. */
-  | { readonly fault: string }
-  /** Why the file could not be verified. */
-  | { readonly why: string };
+/** What verifying shows. */
+interface Verdict {
+  readonly kind: Kind;
+  readonly title: string;
+  readonly text: ComponentChildren;
+  /** What was verified, and with whose key. */
+  readonly proof?: {
+    readonly verified: VerifiedEvidence;
+    readonly trust: Trust;
+  };
+}
 
 /** Verifies evidence, and shows it from the question to the key. */
-export function Evidence({ bytes, issuers }: {
-  readonly bytes: Uint8Array;
-  readonly issuers: PageConfig["issuers"];
-}) {
+export function Evidence({ bytes }: { readonly bytes: Uint8Array }) {
+  const { issuers } = usePage().config;
   const [vkey, setVkey] = useState("");
-  const [shown, setShown] = useState<Shown | undefined>();
-  useEffect(() => {
-    let isCurrent = true;
-    void verify(bytes, issuers, vkey).then((now) => isCurrent && setShown(now));
-    return () => void (isCurrent = false);
-  }, [bytes, vkey]);
-  if (shown === undefined) return <p class="quiet">Verifying the evidence…</p>;
-  const { kind, title, text } = verdictOf(shown);
+  const [verdict, setVerdict] = useState<Verdict | undefined>();
+  useLoading(() => verify(bytes, issuers, vkey), setVerdict, [bytes, vkey]);
+  if (verdict === undefined) {
+    return <p class="quiet">Verifying the evidence…</p>;
+  }
+  const { kind, title, text, proof } = verdict;
   return (
     <section id="evidence" class="card" aria-live="polite">
       <Alert kind={kind} title={title} id="evidence-title" autoFocus>
         <p>{text}</p>
       </Alert>
-      {!("trust" in shown && shown.trust !== "file") && (
-        <KeyForm onKey={setVkey} />
-      )}
-      {"verified" in shown && <Chain {...shown} />}
+      {kind !== "success" && <KeyForm onKey={setVkey} />}
+      {proof && <Chain {...proof} />}
     </section>
   );
 }
@@ -78,7 +78,7 @@ async function verify(
   bytes: Uint8Array,
   issuers: PageConfig["issuers"],
   vkey: string,
-): Promise<Shown> {
+): Promise<Verdict> {
   let trust: Trust = "person";
   try {
     const given = vkey === "" ? undefined : await parseVerifierKey(vkey);
@@ -98,44 +98,23 @@ async function verify(
           expectedIssuer: issuer,
         });
     });
-    return { verified, trust };
+    return { ...verdictOf(verified, trust), proof: { verified, trust } };
   } catch (error) {
-    if (isSigError(error, "invalid_evidence")) return { fault: error.message };
-    if (error instanceof Error) return { why: error.message };
-    return { why: "Something went wrong in this browser. Try again." };
+    const text = error instanceof Error
+      ? visibleText(error.message)
+      : "Something went wrong in this browser. Try again.";
+    return isSigError(error, "invalid_evidence")
+      ? { kind: "danger", title: "Not proven", text }
+      : { kind: "warning", title: "No verdict", text };
   }
 }
 
-/** Keys from the file itself, which prove only that it is consistent. */
-async function keysInside(bytes: Uint8Array) {
-  const { keys } = parseJson(bytes) as { keys: Record<string, string> };
-  return await Promise.all(
-    Object.values(keys).map((x) =>
-      importVerificationKey({ kty: "OKP", crv: "Ed25519", x })
-    ),
-  );
-}
-
-/** What the verdict says. */
-function verdictOf(shown: Shown): {
-  readonly kind: Kind;
-  readonly title: string;
-  readonly text: ComponentChildren;
-} {
-  if ("fault" in shown) {
-    const text = visibleText(shown.fault);
-    return { kind: "danger", title: "Not proven", text };
-  }
-  if ("why" in shown) {
-    const text = visibleText(shown.why);
-    return { kind: "warning", title: "No verdict", text };
-  }
-  if (shown.trust === "file") {
+function verdictOf({ signed_at }: VerifiedEvidence, trust: Trust): Verdict {
+  if (trust === "file") {
     const text =
       "The key came with the file, and anyone can make a key. Enter the issuer’s key as you know it from elsewhere.";
     return { kind: "warning", title: "Consistent, not proven", text };
   }
-  const { signed_at } = shown.verified;
   const text = (
     <>
       The issuer signed this {signed_at === null ? "at some time" : (
@@ -146,6 +125,16 @@ function verdictOf(shown: Shown): {
     </>
   );
   return { kind: "success", title: "Proven", text };
+}
+
+/** Keys from the file itself, which prove only that it is consistent. */
+async function keysInside(bytes: Uint8Array) {
+  const { keys } = parseJson(bytes) as { keys: Record<string, string> };
+  return await Promise.all(
+    Object.values(keys).map((x) =>
+      importVerificationKey({ kty: "OKP", crv: "Ed25519", x })
+    ),
+  );
 }
 
 function KeyForm({ onKey }: { readonly onKey: (vkey: string) => void }) {
@@ -182,7 +171,7 @@ const TRUST: Readonly<Record<Trust, string>> = {
 };
 
 /** The steps from the question to the key; each is proven by the next. */
-function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
+function Chain({ verified, trust }: Verdict["proof"] & object) {
   const { evidence, checkpoint, kid, vkey, voids } = verified;
   const { answer, issuer, lines, other, path, question } = evidence;
   const rows = readChanges(lines.map((line, i) => {
@@ -193,7 +182,8 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
   const isAllowed = answer.decision === "allow";
   return (
     <ol class="plain chain">
-      <Link title="Question">
+      <li>
+        <h3>Question</h3>
         <p>
           Does <Did did={question.subject} /> meet{" "}
           {question.require.map((each) => (
@@ -205,16 +195,18 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
           of <strong>{hostOf(issuer)}</strong> at{" "}
           <Time instant={question.at} />?
         </p>
-      </Link>
-      <Link title="Answer">
+      </li>
+      <li>
+        <h3>Answer</h3>
         <p>
           <Badge kind={isAllowed ? "success" : "danger"}>
             {isAllowed ? "Allow" : "Deny"}
           </Badge>
         </p>
         <Reasons of={answer.reasons} />
-      </Link>
-      <Link title="Signed events about this subject">
+      </li>
+      <li>
+        <h3>Signed events about this subject</h3>
         {rows.length === 0
           ? (
             <p>
@@ -236,8 +228,9 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
               ))}
             </ul>
           )}
-      </Link>
-      <Link title="Path">
+      </li>
+      <li>
+        <h3>Path</h3>
         <p>
           {path.length} hashes lead from there to the hash of all subjects.
         </p>
@@ -248,8 +241,9 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
             </p>
           ))}
         </Fold>
-      </Link>
-      <Link title="Checkpoint">
+      </li>
+      <li>
+        <h3>Checkpoint</h3>
         <p>
           <code>{visibleText(checkpoint.origin)}</code>,{" "}
           {counted(checkpoint.size, "event")}
@@ -257,25 +251,14 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
         <p>
           <code>{encodeBase64(checkpoint.root)}</code>
         </p>
-      </Link>
-      <Link title="Key">
+      </li>
+      <li>
+        <h3>Key</h3>
         <p>
           <code>{visibleText(kid)}</code> signed the checkpoint. {TRUST[trust]}
         </p>
         <Copyable visible={vkey} what="the key" />
-      </Link>
+      </li>
     </ol>
-  );
-}
-
-function Link({ title, children }: {
-  readonly title: string;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <li>
-      <h3>{title}</h3>
-      {children}
-    </li>
   );
 }

@@ -7,9 +7,8 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ComponentType } from "preact";
-import type { PageConfig } from "../page_config.ts";
-import { Alert, Badge, Button, OpenFiles } from "../elements.tsx";
-import { focusOn } from "../focus.ts";
+import { usePage } from "../api.ts";
+import { Alert, Badge, Button, focusOn, OpenFiles } from "../elements.tsx";
 import {
   clockQuery,
   exploreLink,
@@ -26,15 +25,16 @@ import { IntegrityView, Unopened } from "./integrity.tsx";
 import { EventsView, IssuerView } from "./issuer_view.tsx";
 import { type Ledger, nearest, readChanges, readLedger } from "./ledger.ts";
 import { PersonView, subjectOf } from "./person_view.tsx";
-import type { OpenedFeed } from "./use_feed.ts";
+import type { FeedView } from "./use_feed.ts";
 
 /** The bar, the search box, and the object that the address names. */
-export function Explorer({ config: { issuers }, opened, place }: {
-  readonly config: PageConfig;
-  readonly opened: OpenedFeed;
+export function Explorer({ view, place }: {
+  readonly view: FeedView;
   readonly place: Place;
 }) {
-  const { known, verification, feed, evidence } = opened;
+  const { issuers } = usePage().config;
+  const { known, opened, evidence, openFiles } = view;
+  const feed = opened?.at === "open" ? opened.feed : undefined;
   const { object, id } = place;
   const changes = useMemo(() => feed && readChanges(feed.events), [feed]);
   const clock = readClock(place);
@@ -62,7 +62,7 @@ export function Explorer({ config: { issuers }, opened, place }: {
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault();
-        void opened.openFiles([...event.dataTransfer?.files ?? []]);
+        void openFiles([...event.dataTransfer?.files ?? []]);
       }}
     >
       <header class="ledger-bar">
@@ -93,31 +93,26 @@ export function Explorer({ config: { issuers }, opened, place }: {
         )}
         <Search
           place={place}
-          onText={opened.openText}
+          onText={view.openText}
           find={(text) => interpret(text, issuers, ledger)}
         />
-        {known && <Button onClick={opened.reload}>Reload</Button>}
+        {known && <Button onClick={view.reload}>Reload</Button>}
         <OpenFiles
           id="files"
           hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that contains all four; or an evidence file. They stay in this browser."
-          onFiles={(files) => void opened.openFiles(files)}
+          onFiles={(files) => void openFiles(files)}
         />
       </div>
       <div ref={main} class="stack">
         {evidence
-          ? <Evidence key={evidence} bytes={evidence} issuers={issuers} />
+          ? <Evidence key={evidence} bytes={evidence} />
           : ledger
           ? <Shown ledger={ledger} place={place} />
           : (
             <section id="verdict" aria-live="polite">
-              {verification === undefined
+              {opened === undefined
                 ? <NoFeed place={place} hasIssuers={issuers.length > 0} />
-                : (
-                  <Unopened
-                    verification={verification}
-                    autoFocus={known === undefined}
-                  />
-                )}
+                : <Unopened opened={opened} autoFocus={known === undefined} />}
             </section>
           )}
       </div>

@@ -5,69 +5,61 @@ import type { Warning } from "@sig/core";
 import { Copyable } from "../copy.tsx";
 import { Alert, Facts } from "../elements.tsx";
 import { counted, visibleText } from "../text.ts";
-import type { Documents, VerifiedDocuments } from "./documents.ts";
 import type { ViewProps } from "./elements.tsx";
-
-/** The progress of verifying a feed. */
-export type Verification =
-  /** The verified part, from 0 to 1; undefined while documents are read. */
-  | { readonly share: number | undefined }
-  | { readonly verified: VerifiedDocuments; readonly documents: Documents }
-  /** Why the feed could not be verified. */
-  | { readonly why: string };
+import type { Opened } from "./use_feed.ts";
 
 /** The progress, or why there is no valid feed to show. */
-export function Unopened({ verification, autoFocus }: {
-  readonly verification: Verification;
+export function Unopened({ opened, autoFocus }: {
+  readonly opened: Opened;
   readonly autoFocus: boolean;
 }) {
-  if ("share" in verification) {
-    const { share } = verification;
-    return (
-      <div class="stack">
-        <p class="quiet">
-          {share === undefined
-            ? "Reading the documents…"
-            : "Verifying every signature in this browser…"}
-        </p>
-        <progress max={1} value={share} aria-label="Verified" />
-      </div>
-    );
+  switch (opened.at) {
+    case "reading":
+      return (
+        <div class="stack">
+          <p class="quiet">
+            {opened.share === undefined
+              ? "Reading the documents…"
+              : "Verifying every signature in this browser…"}
+          </p>
+          <progress max={1} value={opened.share} aria-label="Verified" />
+        </div>
+      );
+    case "failed":
+      return (
+        <Alert kind="warning" title="No verdict" autoFocus={autoFocus}>
+          <p>{visibleText(opened.why)}</p>
+        </Alert>
+      );
+    case "invalid": {
+      const { errors, warnings, issuer } = opened.report;
+      return (
+        <Alert kind="danger" title="Not valid" autoFocus={autoFocus}>
+          <p>
+            {counted(errors.length, "error")}{" "}
+            found. Do not rely on anything in this feed, not even on lines
+            without errors.
+          </p>
+          {issuer !== null && (
+            <p>
+              Issuer <code>{visibleText(issuer)}</code>
+            </p>
+          )}
+          <ol class="faults">
+            {errors.map((fault, i) => <Fault key={i} fault={fault} />)}
+          </ol>
+          <Warnings warnings={warnings} />
+        </Alert>
+      );
+    }
+    case "open":
+      return null;
   }
-  if ("why" in verification) {
-    return (
-      <Alert kind="warning" title="No verdict" autoFocus={autoFocus}>
-        <p>{visibleText(verification.why)}</p>
-      </Alert>
-    );
-  }
-  const { report } = verification.verified;
-  if (report.valid) return null;
-  const { warnings, issuer } = report;
-  return (
-    <Alert kind="danger" title="Not valid" autoFocus={autoFocus}>
-      <p>
-        {counted(report.errors.length, "error")}{" "}
-        found. Do not rely on anything in this feed, not even on lines without
-        errors.
-      </p>
-      {issuer !== null && (
-        <p>
-          Issuer <code>{visibleText(issuer)}</code>
-        </p>
-      )}
-      <ol class="faults">
-        {report.errors.map((fault, i) => <Fault key={i} fault={fault} />)}
-      </ol>
-      <Warnings warnings={warnings} />
-    </Alert>
-  );
 }
 
 /** The keys, digest and warnings of a valid feed. */
 export function IntegrityView({ ledger: { feed } }: ViewProps) {
   const { report } = feed;
-  if (!report.valid) return null;
   return (
     <article class="card object" id="integrity">
       <h2 tabIndex={-1}>Integrity</h2>

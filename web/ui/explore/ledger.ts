@@ -87,26 +87,14 @@ export function readLedger(
   changes: readonly Change[],
   clock: Clock,
 ): Ledger {
+  const all = { feed, clock, changes };
   try {
     const known = changes.filter(isKnownAt(clock));
-    return {
-      feed,
-      clock,
-      changes,
-      known,
-      fault: undefined,
-      people: readPeople(feed, known, clock),
-    };
+    const people = readPeople(feed, known, clock);
+    return { ...all, known, people, fault: undefined };
   } catch (error) {
     if (!isSigError(error)) throw error;
-    return {
-      feed,
-      clock,
-      changes,
-      known: [],
-      people: [],
-      fault: error.message,
-    };
+    return { ...all, known: [], people: [], fault: error.message };
   }
 }
 

@@ -1,14 +1,15 @@
 /** The feed that is open in the explorer, kept while other views are shown. @module */
 
+import type { InvalidReport } from "@sig/consumer";
 import { MAX_EVIDENCE_BYTES } from "@sig/consumer/internal";
 import { sameBytes } from "@sig/core/internal";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { errorText } from "../api.ts";
 import type { PageConfig } from "../page_config.ts";
 import { exploreLink, OWN_FILES, type Route } from "../route.ts";
 import { hostOf } from "../text.ts";
 import {
   type Documents,
-  DocumentsError,
   fetchDocuments,
   type OpenFeed,
   readFiles,
@@ -16,10 +17,18 @@ import {
   verifyDocuments,
 } from "./documents.ts";
 import { isEvidence } from "./evidence.tsx";
-import type { Verification } from "./integrity.tsx";
 
 /** The folder to show in commands for a person's own documents. */
 const OWN_FOLDER = "./issuer";
+
+/** The state of the documents that the address names. */
+export type Opened =
+  /** The verified part, from 0 to 1; undefined while documents are read. */
+  | { readonly at: "reading"; readonly share: number | undefined }
+  /** Why they could not be verified. */
+  | { readonly at: "failed"; readonly why: string }
+  | { readonly at: "invalid"; readonly report: InvalidReport }
+  | { readonly at: "open"; readonly feed: OpenFeed };
 
 /** Documents that a person opened, or an evidence file. */
 interface Own {
@@ -28,7 +37,7 @@ interface Own {
 }
 
 /** What is open, and the actions on it. */
-export type OpenedFeed = ReturnType<typeof useFeed>;
+export type FeedView = ReturnType<typeof useFeed>;
 
 /**
  * Verifies the feed that the address names, once: it stays in memory when other
@@ -37,6 +46,7 @@ export type OpenedFeed = ReturnType<typeof useFeed>;
 export function useFeed({ issuers }: PageConfig, route: Route) {
   const [own, setOwn] = useState<Own | undefined>();
   const [reloads, setReloads] = useState(0);
+  const [opened, setOpened] = useState<Opened | undefined>();
   const place = route.view === "explore" ? route.place : undefined;
   const [wanted, setWanted] = useState<string | undefined>();
   useEffect(() => {
@@ -52,55 +62,56 @@ export function useFeed({ issuers }: PageConfig, route: Route) {
     : issuers.find(({ did }, i) =>
       hostOf(did) === source || did === source || String(i) === source
     );
-  const [verification, setVerification] = useState<Verification | undefined>();
   const { read, evidence }: Own = isOwn && own || {};
-  /** The issuer, or the person's documents, that were read last. */
-  const last = useRef<unknown>(undefined);
+  /** The documents that are shown, and where they came from. */
+  const held = useRef<{ from: unknown; documents?: Documents }>({ from: null });
   useEffect(() => {
-    const isReload = last.current === (known ?? read);
-    last.current = known ?? read;
+    const from = known ?? read;
+    if (held.current.from !== from) held.current = { from };
+    const { current } = held;
     const abort = new AbortController();
-    const show = (now: Verification | undefined) => {
-      if (!abort.signal.aborted) setVerification(now);
+    const show = (now: Opened) => {
+      if (!abort.signal.aborted) setOpened(now);
     };
-    const verify = async (read: () => Documents | Promise<Documents>) => {
-      const held = isReload && verification && "documents" in verification
-        ? verification.documents
-        : undefined;
-      if (held === undefined) show({ share: undefined });
+    const verify = async () => {
+      const { documents: before } = current;
+      if (before === undefined) show({ at: "reading", share: undefined });
       try {
-        const documents = await read();
+        const documents = known
+          ? await fetchDocuments(known.base)
+          : await read!();
         // A reload that brings the same bytes keeps what was verified.
-        if (held !== undefined && areSame(held, documents)) return;
+        if (before !== undefined && areSame(before, documents)) return;
         const verified = await verifyDocuments(documents, {
           issuer: known?.did,
-          onProgress: (share) => show({ share }),
+          onProgress: (share) => show({ at: "reading", share }),
           signal: abort.signal,
         });
-        show({ verified, documents });
+        current.documents = documents;
+        show(
+          "state" in verified
+            ? {
+              at: "open",
+              feed: {
+                ...verified,
+                source: known ? hostOf(known.did) : OWN_FILES,
+                commandSource: known?.did ?? OWN_FOLDER,
+                isProven: known !== undefined,
+                bytes: documents.feed,
+              },
+            }
+            : { at: "invalid", report: verified },
+        );
       } catch (error) {
-        const isKnown = error instanceof DocumentsError;
-        const unknown = "Something went wrong in this browser. Try again.";
-        show({ why: isKnown ? error.message : unknown });
+        delete current.documents;
+        const otherwise = "Something went wrong in this browser. Try again.";
+        show({ at: "failed", why: errorText(error, otherwise) });
       }
     };
-    if (known !== undefined) void verify(() => fetchDocuments(known.base));
-    else if (read !== undefined) void verify(read);
-    else show(undefined);
+    if (from !== undefined) void verify();
+    else setOpened(undefined);
     return () => abort.abort();
   }, [known, read, reloads]);
-  const feed = useMemo<OpenFeed | undefined>(() => {
-    if (verification === undefined || !("verified" in verification)) return;
-    const { verified, documents } = verification;
-    return verified.state && {
-      ...verified,
-      state: verified.state,
-      source: known ? hostOf(known.did) : OWN_FILES,
-      commandSource: known?.did ?? OWN_FOLDER,
-      isProven: known !== undefined,
-      bytes: documents.feed,
-    };
-  }, [verification]);
   const open = (bytes: Uint8Array, read: Own["read"] & object) => {
     setOwn(isEvidence(bytes) ? { evidence: bytes } : { read });
     location.hash = exploreLink({ source: OWN_FILES });
@@ -108,8 +119,7 @@ export function useFeed({ issuers }: PageConfig, route: Route) {
   return {
     /** The issuer of the server that is shown, if it is one. */
     known,
-    verification,
-    feed,
+    opened,
     evidence,
     reload: () => setReloads(reloads + 1),
     /** Opens a JSON text with all documents, or evidence. */

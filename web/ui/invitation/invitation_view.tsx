@@ -1,29 +1,29 @@
 /** The view of an invitation: one card. @module */
 
 import type { InvitationAnswer, ParsedInvitation } from "@sig/jose";
+import { useMemo } from "preact/hooks";
 import type { BrowserKey } from "../../browser/key_store.ts";
-import type { PageContext } from "../api.ts";
+import { usePage } from "../api.ts";
 import { CopyButton, Did, Download } from "../copy.tsx";
 import { Button, Fold, Outcome, Preformatted, Waiting } from "../elements.tsx";
 import { hostOf, visibleText } from "../text.ts";
-import { Time } from "../time.tsx";
+import { spokenTime, Time } from "../time.tsx";
 import { OfferCard } from "./offer_card.tsx";
-import { refusalText } from "./refusal_texts.ts";
-import { useInvitation } from "./use_invitation.ts";
+import { parse, type Refused, useInvitation } from "./use_invitation.ts";
 
-interface InvitationProps {
-  readonly page: PageContext;
+/** The card in the middle of the page. */
+export function InvitationView({ text, autoFocus }: {
   /** The invitation in the link, which no server receives. */
   readonly text: string;
   readonly autoFocus: boolean;
-}
-
-/** The card in the middle of the page. */
-export function InvitationView(props: InvitationProps) {
+}) {
+  const parsed = useMemo(() => parse(text), [text]);
   return (
     <div class="narrow">
       <h1 class="visually-hidden">Invitation</h1>
-      <InvitationCard {...props} />
+      {"at" in parsed
+        ? <Refusal state={parsed} autoFocus={autoFocus} />
+        : <InvitationCard parsed={parsed} autoFocus={autoFocus} />}
       <p class="promise">
         The invitation came in the link and was read in this browser only. Your
         key never leaves it.
@@ -32,40 +32,19 @@ export function InvitationView(props: InvitationProps) {
   );
 }
 
-function InvitationCard({ page, text, autoFocus }: InvitationProps) {
-  const invitation = useInvitation(page, text);
-  const { parsed, state, restart } = invitation;
-  if (state.at === "refused") {
-    const { error } = state;
-    const { title, next, canRetry } = refusalText(parsed, state, page.keys.all);
-    return (
-      <Outcome
-        kind={error.code === "invitation_used" ? "info" : "danger"}
-        title={title}
-        text={next}
-        autoFocus={autoFocus}
-        actions={canRetry && (
-          <Button class="primary" onClick={restart}>Verify again</Button>
-        )}
-      >
-        <Fold title="Details">
-          <p>
-            {visibleText(error.message)} <code class="code">{error.code}</code>
-          </p>
-        </Fold>
-      </Outcome>
-    );
-  }
-  if (parsed === undefined) return null;
+function InvitationCard({ parsed, autoFocus }: {
+  readonly parsed: ParsedInvitation;
+  readonly autoFocus: boolean;
+}) {
+  const invitation = useInvitation(parsed);
+  const { state, restart } = invitation;
   switch (state.at) {
     case "verifying":
       return <Waiting text="Verifying the invitation…" />;
+    case "refused":
+      return <Refusal {...{ state, parsed, autoFocus, restart }} />;
     case "open":
-      return (
-        <OfferCard
-          {...{ keys: page.keys, invitation, parsed, state, autoFocus }}
-        />
-      );
+      return <OfferCard {...{ invitation, parsed, state, autoFocus }} />;
     case "declined":
       return (
         <Outcome
@@ -82,6 +61,105 @@ function InvitationCard({ page, text, autoFocus }: InvitationProps) {
   }
 }
 
+function Refusal({ state, parsed, autoFocus, restart }: {
+  readonly state: Refused;
+  readonly parsed?: ParsedInvitation;
+  readonly autoFocus: boolean;
+  readonly restart?: () => void;
+}) {
+  const { error } = state;
+  const { all } = usePage().keys;
+  const { title, next, canRetry } = explain(parsed, state, all);
+  return (
+    <Outcome
+      kind={error.code === "invitation_used" ? "info" : "danger"}
+      title={title}
+      text={next}
+      autoFocus={autoFocus}
+      actions={canRetry && (
+        <Button class="primary" onClick={restart}>Verify again</Button>
+      )}
+    >
+      <Fold title="Details">
+        <p>
+          {visibleText(error.message)} <code class="code">{error.code}</code>
+        </p>
+      </Fold>
+    </Outcome>
+  );
+}
+
+/**
+ * Returns what is wrong with an invitation, what to do next, and whether
+ * verifying again may help.
+ */
+function explain(
+  invitation: ParsedInvitation | undefined,
+  { error: { code, context }, isIssuers }: Refused,
+  ownKeys: readonly BrowserKey[],
+): { readonly title: string; readonly next: string; canRetry?: boolean } {
+  const issuer = invitation === undefined
+    ? "the person who invited you"
+    : hostOf(invitation.claims.iss);
+  const next = `Ask ${issuer} for a new one. Nothing was signed.`;
+  if (isIssuers) {
+    return {
+      title: `What ${issuer} publishes is not valid`,
+      next:
+        "So nobody can tell whether it made this invitation. Only the issuer can fix that. Nothing was signed.",
+      canRetry: true,
+    };
+  }
+  switch (code) {
+    case "invitation_expired": {
+      const at = invitation && spokenTime(invitation.expires_at, new Date());
+      return { title: `This invitation expired ${at ?? ""}`.trim(), next };
+    }
+    case "invitation_used": {
+      const event = `event #${context.sequence}`;
+      if (ownKeys.some(({ did }) => did === context.subject)) {
+        return {
+          title: "You accepted this invitation",
+          next:
+            `${issuer} published your relationship in ${event}. Sign in with the key of this browser.`,
+        };
+      }
+      return {
+        title: "This invitation was used",
+        next:
+          `It was answered with another key: ${event} of ${issuer}. ${next}`,
+      };
+    }
+    case "signature_invalid":
+      return {
+        title: `${issuer} did not sign this invitation`,
+        next: `It was changed on the way, or somebody else made it. ${next}`,
+      };
+    case "key_not_found":
+    case "key_not_authorized":
+      return {
+        title: `${issuer} does not know this invitation’s key`,
+        next:
+          `It was signed with a key that ${issuer} does not publish. ${next}`,
+      };
+    case "invalid_invitation":
+      return context.pointer === "/iat"
+        ? {
+          title: "This invitation is from the future",
+          next:
+            "The clock of this device, or the issuer’s, is wrong. Check the time here, then try again.",
+          canRetry: true,
+        }
+        : {
+          title: "This invitation is incomplete",
+          next:
+            `The link was cut off or changed on the way. Copy all of it again. ${next}`,
+        };
+    default:
+      return { title: "This invitation can’t be answered", next };
+  }
+}
+
 const FILE = "answer.json";
 
 /** The answer, which the person sends; no server is involved. */
@@ -93,7 +171,7 @@ function Answered({ parsed, answer, stored }: {
   const text = `${JSON.stringify(answer)}\n`;
   return (
     <Outcome
-      id="answered"
+      cardId="answered"
       kind="success"
       title="Now send your answer back"
       text="Send it to the person who invited you, by mail or message. It contains no secret, counts for this invitation only, and signs you in nowhere."

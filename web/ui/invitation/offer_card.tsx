@@ -8,13 +8,20 @@
 import { wellKnownUrls } from "@sig/core";
 import type { ParsedInvitation } from "@sig/jose";
 import { useState } from "preact/hooks";
+import { usePage } from "../api.ts";
 import { Copyable, Did } from "../copy.tsx";
-import { Alert, Chips, Facts, Fold, Icon, OpenFiles } from "../elements.tsx";
+import {
+  Alert,
+  Card,
+  Chips,
+  Facts,
+  Fold,
+  Icon,
+  OpenFiles,
+} from "../elements.tsx";
 import { IDENTITY } from "../explore/documents.ts";
-import { useAutoFocus } from "../focus.ts";
 import { DeviceLink } from "../keys/add_device.tsx";
 import { ApproveOrDecline, KeyChoice, NEW_KEY } from "../keys/key_choice.tsx";
-import type { Keys } from "../keys/use_keys.ts";
 import {
   commandLine,
   hostOf,
@@ -27,15 +34,15 @@ import { Time, Validity } from "../time.tsx";
 import type { Invitation, InvitationState, Trust } from "./use_invitation.ts";
 
 /** The card of an open invitation. */
-export function OfferCard({ keys, invitation, parsed, state, autoFocus }: {
-  readonly keys: Keys;
+export function OfferCard({ invitation, parsed, state, autoFocus }: {
   readonly invitation: Invitation;
   readonly parsed: ParsedInvitation;
   readonly state: Extract<InvitationState, { at: "open" }>;
   readonly autoFocus: boolean;
 }) {
+  const { keys } = usePage();
   const { claims, expires_at } = parsed;
-  const { trust } = state;
+  const { trust, personName } = state;
   const [wanted, setWanted] = useState<string | undefined>();
   const { same_person_as: person } = claims;
   // The invitation is for another key of the person, so their existing key
@@ -43,7 +50,6 @@ export function OfferCard({ keys, invitation, parsed, state, autoFocus }: {
   const others = keys.all.filter(({ did }) => did !== person);
   const isOwn = others.length < keys.all.length;
   const chosen = wanted ?? (isOwn ? undefined : keys.current?.did) ?? NEW_KEY;
-  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   const host = hostOf(claims.iss);
   // Files can claim any issuer, so only the server's documents count here.
   const isKnown = "by" in trust && trust.by === "server";
@@ -52,7 +58,6 @@ export function OfferCard({ keys, invitation, parsed, state, autoFocus }: {
     <>
       <p class="error" role="alert">{state.error ?? ""}</p>
       <ApproveOrDecline
-        keys={keys}
         createsKey={chosen === NEW_KEY}
         isBusy={invitation.busy}
         commandLine={command}
@@ -65,12 +70,19 @@ export function OfferCard({ keys, invitation, parsed, state, autoFocus }: {
     </>
   );
   return (
-    <section class="card sign-in-card" id="offer" aria-labelledby="offers">
-      <h2 id="offers" ref={heading}>
-        {!isKnown && "An invitation in the name of "}
-        <strong>{host}</strong>
-        {isKnown && " invites you"}
-      </h2>
+    <Card
+      id="offer"
+      title={
+        <>
+          {!isKnown && "An invitation in the name of "}
+          <strong>{host}</strong>
+          {isKnown && " invites you"}
+        </>
+      }
+      titleId="offers"
+      isAnswer
+      autoFocus={autoFocus}
+    >
       <TrustLine host={host} trust={trust} />
       {"why" in trust && (
         <VerifyYourself
@@ -92,9 +104,7 @@ export function OfferCard({ keys, invitation, parsed, state, autoFocus }: {
         of={{
           "Another key of": person !== undefined && (
             <>
-              {state.personName !== undefined && (
-                <strong>{visibleText(state.personName)}</strong>
-              )}
+              {personName && <strong>{visibleText(personName)}</strong>}
               <Did did={person} what="the did:key of the other key" />{" "}
               <span class="quiet">
                 (answer only if that key is yours: both get the same accounts)
@@ -122,7 +132,7 @@ export function OfferCard({ keys, invitation, parsed, state, autoFocus }: {
           "You answer with": keys.missing === undefined &&
             others.length > 0 && (
             <KeyChoice
-              keys={{ ...keys, all: others }}
+              among={others}
               value={chosen}
               offersNew
               onChoose={setWanted}
@@ -137,7 +147,7 @@ export function OfferCard({ keys, invitation, parsed, state, autoFocus }: {
           </Fold>
         )
         : answering}
-    </section>
+    </Card>
   );
 }
 

@@ -10,14 +10,13 @@ import {
   requireUnexpired,
   verifyInvitation,
 } from "@sig/jose";
-import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { signingKeyOf } from "../../browser/attest.ts";
 import { type BrowserKey, hasEd25519 } from "../../browser/key_store.ts";
-import type { PageContext } from "../api.ts";
+import { errorText, ShownError, useLoading, usePage } from "../api.ts";
 import type { PageConfig } from "../page_config.ts";
 import {
   type Documents,
-  DocumentsError,
   fetchDocuments,
   IDENTITY,
   readerOf,
@@ -34,17 +33,18 @@ export type Trust =
   /** Why the issuer's keys are not known here. */
   | { readonly why: string };
 
+/** Why an invitation can't be answered. */
+export interface Refused {
+  readonly at: "refused";
+  readonly error: SigError;
+  /** Whether the issuer's documents are invalid rather than the invitation. */
+  readonly isIssuers: boolean;
+}
+
 /** The state of an invitation. */
 export type InvitationState =
   | { readonly at: "verifying" | "declined" }
-  | {
-    readonly at: "refused";
-    readonly error: SigError;
-    /**
-     * Whether the issuer's documents are invalid rather than the invitation.
-     */
-    readonly isIssuers: boolean;
-  }
+  | Refused
   | {
     readonly at: "open";
     readonly trust: Trust;
@@ -70,65 +70,61 @@ export type Invitation = ReturnType<typeof useInvitation>;
 const now = () => new Date();
 const NO_ED25519 = "This browser can’t verify Ed25519 signatures.";
 
-/**
- * Parses and verifies an invitation, and answers it when the person approves.
- */
-export function useInvitation({ config, keys }: PageContext, text: string) {
-  const parsed = useMemo(() => parse(text), [text]);
-  const [state, setState] = useState<InvitationState>(
-    parsed instanceof SigError ? refused(parsed) : { at: "verifying" },
-  );
+/** Parses an invitation, or returns why it can't be answered. */
+export function parse(text: string): ParsedInvitation | Refused {
+  return attempt(() => parseInvitation(text));
+}
+
+/** Verifies an invitation, and answers it when the person approves. */
+export function useInvitation(invitation: ParsedInvitation) {
+  const { config, keys } = usePage();
+  const [state, setState] = useState<InvitationState>({ at: "verifying" });
   const [busy, setBusy] = useState(false);
   const [restarts, setRestarts] = useState(0);
 
-  useLayoutEffect(() => {
-    if (parsed instanceof SigError) return;
-    let isGone = false;
-    void verifyHere(parsed, config).then((now) => isGone || setState(now));
-    return () => void (isGone = true);
-  }, [parsed, restarts]);
+  useLoading(() => verifyHere(invitation, config.issuers), setState, [
+    invitation,
+    restarts,
+  ]);
 
   return {
-    /** The parsed invitation; undefined if the link has none. */
-    parsed: parsed instanceof SigError ? undefined : parsed,
     state,
     busy,
     /** Signs with this key; creates one if no key has that name. */
-    async approve(did: string | undefined) {
-      if (busy || state.at !== "open" || parsed instanceof SigError) return;
+    async approve(did: string) {
+      if (busy || state.at !== "open") return;
       setBusy(true);
       try {
         const key = keys.all.find((each) => each.did === did) ??
           await keys.create();
-        const signer = { invitation: parsed, key: signingKeyOf(key), now };
-        const answer = await answerInvitation(signer);
+        const answer = await answerInvitation({
+          invitation,
+          key: signingKeyOf(key),
+          now,
+        });
         setState({ at: "answered", answer, key });
       } catch (error) {
+        const text = "This browser did not sign. Try again.";
         setState(
-          isSigError(error)
-            ? refused(error)
-            : { ...state, error: "This browser did not sign. Try again." },
+          isSigError(error) ? refused(error) : { ...state, error: text },
         );
-      } finally {
-        setBusy(false);
       }
+      setBusy(false);
     },
     /**
      * Verifies the invitation with documents that the person got from the
      * issuer.
      */
     async verifyWith(files: readonly File[]) {
-      if (state.at !== "open" || parsed instanceof SigError) return;
       try {
         const documents = await readFiles(files);
         requireDocuments(documents, IDENTITY);
-        if (!await hasEd25519()) throw new DocumentsError(NO_ED25519);
-        setState(await verifyBy(parsed, documents, "person"));
+        if (!await hasEd25519()) throw new ShownError(NO_ED25519);
+        setState(await verifyBy(invitation, documents, "person"));
       } catch (error) {
-        const filesError = error instanceof DocumentsError
-          ? error.message
-          : "This browser could not read the files. Try again.";
-        setState({ ...state, filesError });
+        const text = "This browser could not read the files. Try again.";
+        const filesError = errorText(error, text);
+        setState((now) => now.at === "open" ? { ...now, filesError } : now);
       }
     },
     decline: () => setState({ at: "declined" }),
@@ -139,13 +135,18 @@ export function useInvitation({ config, keys }: PageContext, text: string) {
   };
 }
 
-function parse(text: string): ParsedInvitation | SigError {
+/** Returns what work returns, or the refusal that it throws as an error. */
+function attempt<T>(work: () => T): T | Refused {
   try {
-    return parseInvitation(text);
+    return work();
   } catch (error) {
-    if (isSigError(error)) return error;
-    throw error;
+    return refused(error);
   }
+}
+
+function refused(error: unknown, isIssuers = false): Refused {
+  if (isSigError(error)) return { at: "refused", error, isIssuers };
+  throw error;
 }
 
 /**
@@ -156,14 +157,11 @@ function parse(text: string): ParsedInvitation | SigError {
  */
 async function verifyHere(
   invitation: ParsedInvitation,
-  { issuers }: PageConfig,
+  issuers: PageConfig["issuers"],
 ): Promise<InvitationState> {
-  try {
-    // This check needs no keys, so an expired invitation is always refused.
-    requireUnexpired(invitation, now());
-  } catch (error) {
-    return refused(error);
-  }
+  // This check needs no keys, so an expired invitation is always refused.
+  const expired = attempt(() => requireUnexpired(invitation, now()));
+  if (expired) return expired;
   const unverified = (why: string): InvitationState => ({
     at: "open",
     trust: { why },
@@ -177,7 +175,7 @@ async function verifyHere(
     const documents = await fetchDocuments(known.base);
     return await verifyBy(invitation, documents, "server");
   } catch (error) {
-    if (!(error instanceof DocumentsError)) throw error;
+    if (!(error instanceof ShownError)) throw error;
     return unverified("The issuer’s keys could not be read just now.");
   }
 }
@@ -188,22 +186,19 @@ async function verifyBy(
   by: "server" | "person",
 ): Promise<InvitationState> {
   const issuer = invitation.claims.iss;
-  let keys;
+  let isIssuers = true;
   try {
-    ({ keys } = await loadIssuer({
+    const { keys } = await loadIssuer({
       reader: readerOf(documents),
       metadataRef: "/.well-known/sig.json",
       expectedIssuer: issuer,
-    }));
-  } catch (error) {
-    return refused(error, true);
-  }
-  try {
+    });
+    isIssuers = false;
     await verifyInvitation(invitation, { issuer, keys, now });
     const personName = await requireUnused(invitation, documents);
     return { at: "open", trust: { by }, personName };
   } catch (error) {
-    return refused(error);
+    return refused(error, isIssuers);
   }
 }
 
@@ -218,9 +213,9 @@ async function requireUnused(
 ): Promise<string | undefined> {
   const verified = await verifyDocuments(documents, { issuer: iss })
     .catch((error) => {
-      if (!(error instanceof DocumentsError)) throw error;
+      if (!(error instanceof ShownError)) throw error;
     });
-  if (!verified?.report.valid) return undefined;
+  if (!verified || !("state" in verified)) return undefined;
   const use = verified.events.find(({ event }) =>
     event.event_id === `inv-${jti}`
   );
@@ -235,9 +230,4 @@ async function requireUnused(
     reason: `event ${sequence} used it`,
     context: { sequence, subject },
   });
-}
-
-function refused(error: unknown, isIssuers = false): InvitationState {
-  if (isSigError(error)) return { at: "refused", error, isIssuers };
-  throw error;
 }

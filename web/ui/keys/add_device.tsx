@@ -9,26 +9,24 @@ import { isSigError } from "@sig/core";
 import { invitationLink, parseInvitation } from "@sig/jose";
 import { encodeQR } from "qr";
 import { useMemo, useState } from "preact/hooks";
-import type { BrowserKey } from "../../browser/key_store.ts";
+import { usePage } from "../api.ts";
 import { Copyable, CopyButton } from "../copy.tsx";
 import { Fold, TextField } from "../elements.tsx";
 import { commandLine, hostOf, shortened, visibleText } from "../text.ts";
 import type { Keys } from "./use_keys.ts";
 
 /** The steps that give another device its own key; the operator decides. */
-export function AddDevice({ keys, stored: { did }, issuer, isOpen }: {
-  readonly keys: Keys;
+export function AddDevice({ did, isOpen }: {
   /** The key by which the organization knows the person. */
-  readonly stored: BrowserKey;
-  /** The issuer of the relationship that a sign-in requires, or null. */
-  readonly issuer: string | null;
+  readonly did: string;
   readonly isOpen: boolean;
 }) {
+  const { keys, config: { issuer } } = usePage();
   const [link, setLink] = useState("");
   const { text, fault } = useMemo(() => readLink(link, keys), [link, keys]);
-  const command = commandLine([
-    ...["sig", "invite", "--dir", "DIR", "--also", did, "--page", pageUrl()],
-  ]) ?? "";
+  const command = commandLine(
+    ["sig", "invite", "--dir", "DIR", "--also", did, "--page", pageUrl()],
+  ) ?? "";
   const organization = issuer === null ? "your organization" : hostOf(issuer);
   const message =
     `Hello, I want to use another device at ${location.host}. Please send me an invitation for a further key. You know me by this key: ${did}.`;
@@ -78,10 +76,7 @@ export function AddDevice({ keys, stored: { did }, issuer, isOpen }: {
 }
 
 /** A link as a QR code for the device that should open it. */
-export function DeviceLink({ text }: {
-  /** The invitation. */
-  readonly text: string;
-}) {
+export function DeviceLink({ text }: { text: string }) {
   const link = invitationLink(pageUrl(), text);
   const code = useMemo(() => drawCode(link), [link]);
   return (

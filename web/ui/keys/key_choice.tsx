@@ -1,19 +1,18 @@
 /** Selects a key of this browser, with the buttons to approve and decline. @module */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import type { BrowserKey } from "../../browser/key_store.ts";
-import { PasskeyError } from "../../browser/passkey.ts";
+import { usePage, useWork } from "../api.ts";
 import { Alert, Button, Fold } from "../elements.tsx";
 import { visibleText } from "../text.ts";
-import { type Keys, UNSUPPORTED_TEXTS } from "./use_keys.ts";
+import { UNSUPPORTED_TEXTS } from "./use_keys.ts";
 
 /** The value for a key that does not exist yet. */
 export const NEW_KEY = "new";
 
 /** A list of the keys of this browser. */
-export function KeyChoice({ keys, value, offersNew = false, onChoose }: {
-  readonly keys: Keys;
+export function KeyChoice({ among, value, offersNew = false, onChoose }: {
+  readonly among: readonly BrowserKey[];
   readonly value: string | undefined;
   /** Whether a new key can be selected too. */
   readonly offersNew?: boolean;
@@ -25,9 +24,9 @@ export function KeyChoice({ keys, value, offersNew = false, onChoose }: {
       value={value}
       onChange={(event) => onChoose(event.currentTarget.value)}
     >
-      {keys.all.map((key) => (
+      {among.map((key) => (
         <option key={key.did} value={key.did}>
-          {keyLabel(keys, key)}, …{key.did.slice(-8)}
+          {keyLabel(among, key)}, …{key.did.slice(-8)}
         </option>
       ))}
       {offersNew && <option value={NEW_KEY}>A new key</option>}
@@ -36,7 +35,7 @@ export function KeyChoice({ keys, value, offersNew = false, onChoose }: {
 }
 
 /** Returns the number and the name of a key: "2. Work laptop, passkey". */
-export function keyLabel({ all }: Keys, key: BrowserKey): string {
+export function keyLabel(all: readonly BrowserKey[], key: BrowserKey): string {
   const { name, place, isPasskey } = key;
   const number = all.length - all.findIndex(({ did }) => did === key.did);
   const text = visibleText(name || place || "A key of this browser");
@@ -44,48 +43,37 @@ export function keyLabel({ all }: Keys, key: BrowserKey): string {
 }
 
 /** Explains why this browser can't hold keys, and the alternatives. */
-export function NoKeys({ keys, next }: { keys: Keys; next: string }) {
-  return keys.missing && (
+export function NoKeys({ next }: { next: string }) {
+  const { missing } = usePage().keys;
+  return missing && (
     <Alert kind="warning">
       <p>
         <strong>This browser can’t store a key.</strong>{" "}
-        {UNSUPPORTED_TEXTS[keys.missing]}
+        {UNSUPPORTED_TEXTS[missing]}
       </p>
       <p>{next}</p>
     </Alert>
   );
 }
 
-const PASSKEY_TEXTS = {
-  cancelled: "No passkey was used. Try again, or create one.",
-  no_prf:
-    "This passkey can’t provide your key: its device or password manager lacks PRF. Delete it there, and use a key of this browser.",
-} as const;
-
 /** Adds the key of a passkey, if the browser may support passkeys. */
-export function Passkeys({ keys, isOnlyExisting = false }: {
-  readonly keys: Keys;
+export function Passkeys({ isOnlyExisting = false }: {
   /** Whether no passkey is created. */
   readonly isOnlyExisting?: boolean;
 }) {
-  const [error, setError] = useState("");
-  const [busy, setBusy] = useState(false);
+  const { keys } = usePage();
+  const { busy, error, run } = useWork(
+    "This browser did not store the key. Try again.",
+  );
   if (!keys.passkeys) return null;
-  const add = async (isNew: boolean) => {
-    setError("");
-    setBusy(true);
-    try {
-      await keys.addPasskey(isNew);
-    } catch (error) {
-      setError(
-        error instanceof PasskeyError
-          ? PASSKEY_TEXTS[error.why]
-          : "This browser did not store the key. Try again.",
-      );
-    } finally {
-      setBusy(false);
-    }
-  };
+  const button = (text: string, isNew: boolean) => (
+    <Button
+      disabled={busy}
+      onClick={() => void run(() => keys.addPasskey(isNew))}
+    >
+      {text}
+    </Button>
+  );
   return (
     <div class="stack">
       {!isOnlyExisting && (
@@ -95,17 +83,8 @@ export function Passkeys({ keys, isOnlyExisting = false }: {
         </p>
       )}
       <div class="actions">
-        <Button disabled={busy} onClick={() => void add(false)}>
-          Use my passkey
-        </Button>
-        {!isOnlyExisting && (
-          <Button
-            disabled={busy}
-            onClick={() => void add(true)}
-          >
-            Create a passkey
-          </Button>
-        )}
+        {button("Use my passkey", false)}
+        {!isOnlyExisting && button("Create a passkey", true)}
       </div>
       <p class="error" role="alert">{error}</p>
     </div>
@@ -117,7 +96,6 @@ export function Passkeys({ keys, isOnlyExisting = false }: {
  * can be stored.
  */
 export function ApproveOrDecline({
-  keys,
   createsKey,
   asksFirst = false,
   isBusy,
@@ -126,7 +104,6 @@ export function ApproveOrDecline({
   onDecline,
   children,
 }: {
-  readonly keys: Keys;
   /** Whether approving creates a new key. */
   readonly createsKey: boolean;
   /**
@@ -141,10 +118,11 @@ export function ApproveOrDecline({
   readonly onDecline: () => void;
   readonly children?: ComponentChildren;
 }) {
+  const { keys } = usePage();
   if (keys.missing !== undefined) {
     return (
       <>
-        <NoKeys keys={keys} next="You can still answer on the command line:" />
+        <NoKeys next="You can still answer on the command line:" />
         {commandLine}
       </>
     );
@@ -158,7 +136,7 @@ export function ApproveOrDecline({
             A key identifies you. If you signed in on another device before, use
             that key: a new one would be a second identity.
           </p>
-          <Passkeys keys={keys} isOnlyExisting />
+          <Passkeys isOnlyExisting />
           <Fold title="I have a key on another device">
             <p>
               On that device open this page, then <strong>Keys</strong> and{" "}
@@ -190,7 +168,7 @@ export function ApproveOrDecline({
       </div>
       {keys.passkeys && !keys.current?.isPasskey && !(isFirst && asksFirst) && (
         <Fold title="Use a passkey">
-          <Passkeys keys={keys} />
+          <Passkeys />
         </Fold>
       )}
     </>

@@ -1,32 +1,28 @@
-/** The keys of this browser: create, name, select and delete them. @module */
+/** The keys of this browser, and the applications that a person approved. @module */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { BrowserKey } from "../../browser/key_store.ts";
-import type { PageContext } from "../api.ts";
+import { request, usePage, useWork } from "../api.ts";
 import { Did } from "../copy.tsx";
 import { Badge, Button, Dialog, Icon } from "../elements.tsx";
+import { permissionLabel, scopeLabel } from "../sign_in/error_texts.ts";
 import { shortened, visibleText } from "../text.ts";
-import { Time } from "../time.tsx";
-import { ConsentsView } from "./consents.tsx";
+import { spokenTime, Time } from "../time.tsx";
 import { AddDevice } from "./add_device.tsx";
 import { keyLabel, NoKeys, Passkeys } from "./key_choice.tsx";
-import type { Keys } from "./use_keys.ts";
 
 /** One card for each key, and the approved applications. */
-export function KeysView({ page: { config, keys }, addsDevice }: {
-  readonly page: PageContext;
+export function KeysView({ addsDevice }: {
   /** Whether the way to another device is open. */
   readonly addsDevice: boolean;
 }) {
+  const { config, keys } = usePage();
   const heading = useRef<HTMLHeadingElement>(null);
   const [leaving, setLeaving] = useState<BrowserKey | undefined>();
-  const [error, setError] = useState("");
-  const act = (work: () => Promise<unknown>) => {
-    setError("");
-    work().catch(() =>
-      setError("This browser did not store the change. Try again.")
-    );
-  };
+  const { error, run } = useWork(
+    "This browser did not store the change. Try again.",
+  );
+  const act = (work: () => Promise<unknown>) => void run(work);
   const isFirst = keys.all.length === 0;
   return (
     <div class="narrow">
@@ -39,10 +35,7 @@ export function KeysView({ page: { config, keys }, addsDevice }: {
         </p>
       </header>
       <p class="error" role="alert">{error}</p>
-      <NoKeys
-        keys={keys}
-        next="You can sign in with a key of the command line: sig key generate --out alice.jwk"
-      />
+      <NoKeys next="You can sign in with a key of the command line: sig key generate --out alice.jwk" />
       {keys.missing === undefined && keys.ready && (
         <>
           <ul class="plain">
@@ -50,7 +43,6 @@ export function KeysView({ page: { config, keys }, addsDevice }: {
               <KeyCard
                 key={key.did}
                 stored={key}
-                keys={keys}
                 act={act}
                 onForget={() => setLeaving(key)}
               />
@@ -70,14 +62,9 @@ export function KeysView({ page: { config, keys }, addsDevice }: {
               {isFirst ? "Create my key" : "Create another key"}
             </Button>
           </div>
-          <Passkeys keys={keys} />
+          <Passkeys />
           {keys.current && (
-            <AddDevice
-              keys={keys}
-              stored={keys.current}
-              issuer={config.issuer}
-              isOpen={addsDevice}
-            />
+            <AddDevice did={keys.current.did} isOpen={addsDevice} />
           )}
         </>
       )}
@@ -116,16 +103,16 @@ export function KeysView({ page: { config, keys }, addsDevice }: {
   );
 }
 
-function KeyCard({ stored, keys, act, onForget }: {
+function KeyCard({ stored, act, onForget }: {
   readonly stored: BrowserKey;
-  readonly keys: Keys;
   readonly act: (work: () => Promise<unknown>) => void;
   readonly onForget: () => void;
 }) {
+  const { keys } = usePage();
   const { did, place, createdAt } = stored;
   const id = `name-${did}`;
   const signs = keys.current?.did === did;
-  const label = keyLabel(keys, stored);
+  const label = keyLabel(keys.all, stored);
   return (
     <li class="card key" data-current={signs ? "true" : undefined}>
       <div class="row spread wrap">
@@ -170,5 +157,76 @@ function KeyCard({ stored, keys, act, onForget }: {
         </Button>
       </div>
     </li>
+  );
+}
+
+/** The response of `/oidc/consents` (docs/openid.md). */
+interface Consents {
+  /** The subject that is signed in, or null. */
+  readonly subject: string | null;
+  readonly consents: readonly {
+    readonly client_id: string;
+    readonly client_name: string;
+    readonly scopes: readonly string[];
+    readonly since: string;
+  }[];
+}
+
+/** One card for each application. */
+function ConsentsView() {
+  const [answer, setAnswer] = useState<Consents | undefined>();
+  const { error, run } = useWork("");
+  const show = (path: string, sent?: unknown) =>
+    void run(async () => setAnswer(await request(path, sent)));
+  useEffect(() => show("/oidc/consents"), []);
+  const { subject, consents = [] } = answer ?? {};
+  return (
+    <section class="stack" id="consents">
+      <h2>Applications</h2>
+      <p class="error" role="alert">{visibleText(error)}</p>
+      {subject && (
+        <p>
+          You are signed in here.{" "}
+          <a class="button" href="/oidc/logout">Sign out</a>
+        </p>
+      )}
+      {answer !== undefined && consents.length === 0 && (
+        <p class="quiet">
+          {subject === null
+            ? "You are not signed in here. Sign in from an application, and it will be listed."
+            : "You have not approved any application."}
+        </p>
+      )}
+      <ul class="plain">
+        {consents.map(({ client_id, client_name, scopes, since }) => (
+          <li key={client_id} class="card">
+            <h3>{visibleText(client_name || client_id)}</h3>
+            <p class="quiet">
+              Approved{" "}
+              {spokenTime(since, new Date())}. It learns your key’s name
+              {scopes.filter((each) =>
+                each !== "openid" && !permissionLabel(each)
+              ).map((scope) =>
+                `, ${scopeLabel(scope)}`
+              )}.
+              {scopes.map(permissionLabel).filter(Boolean).map((text) =>
+                ` It may ${text}.`
+              )}
+            </p>
+            <div class="actions">
+              <Button
+                class="danger"
+                onClick={() => show("/oidc/consents/revoke", { client_id })}
+              >
+                Take the approval back
+                <span class="visually-hidden">
+                  : {visibleText(client_name || client_id)}
+                </span>
+              </Button>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -1,12 +1,8 @@
-/** Texts that explain the codes of problems to people. @module */
+/** Problems, requirements and scopes in words for people. @module */
 
-import {
-  type DenyReason,
-  ERROR_CODES,
-  type ErrorCategory,
-  type ErrorCode,
-} from "@sig/core";
+import { type DenyReason, ERROR_CODES, type ErrorCode } from "@sig/core";
 import type { Problem } from "../api.ts";
+import { hostOf, typeLabel, visibleText } from "../text.ts";
 
 /** The text about a problem. */
 export interface ErrorText {
@@ -22,12 +18,13 @@ export interface ErrorText {
   readonly isOpen?: boolean;
 }
 
-function text(title: string, next: string, canRetry = true): ErrorText {
+/** Returns a text; by default a new request may help. */
+export function text(title: string, next: string, canRetry = true): ErrorText {
   return { title, next, canRetry };
 }
 
 function open(title: string, next: string): ErrorText {
-  return { title, next, canRetry: true, isOpen: true };
+  return { ...text(title, next), isOpen: true };
 }
 
 const TEXTS: Readonly<Record<string, ErrorText>> = {
@@ -113,30 +110,11 @@ const NOT_RELIABLE = open(
   "It has errors or contradicts earlier data, so the site lets nobody in. You were not refused: only the issuer can fix it.",
 );
 
-/** The text about the issuer by the category of a code. */
-const BY_CATEGORY: Partial<Record<ErrorCategory, ErrorText>> = {
-  invalid: NOT_RELIABLE,
-  not_found: NOT_REACHED,
-  conflict: NOT_RELIABLE,
-  limit: NOT_REACHED,
-  unavailable: NOT_REACHED,
-};
-
-/** Codes for which the text of their category is wrong. */
-const EXCEPTIONS: ReadonlyMap<string, ErrorText | undefined> = new Map<
-  ErrorCode,
-  ErrorText | undefined
->([
-  ["line_too_long", NOT_RELIABLE],
-  // Errors of the request, or of the attestation in it.
-  ["not_found", undefined],
-  ["body_too_large", undefined],
-  ["request_timeout", undefined],
-  ["invalid_base64url", undefined],
-  ["crit_not_supported", undefined],
-  ["algorithm_not_allowed", undefined],
-  ["typ_mismatch", undefined],
-  ["invalid_header", undefined],
+/** Codes of faults of the request, or of the attestation in it. */
+const OF_REQUEST: ReadonlySet<string> = new Set<ErrorCode>([
+  ...["not_found", "body_too_large", "request_timeout"] as const,
+  ...["invalid_base64url", "crit_not_supported", "typ_mismatch"] as const,
+  ...["algorithm_not_allowed", "invalid_header"] as const,
 ]);
 
 /**
@@ -154,11 +132,20 @@ export function explainError(problem: Problem, issuer: string): ErrorText {
 
 function findText({ code, message, hint }: Problem): ErrorText {
   if (Object.hasOwn(TEXTS, code)) return TEXTS[code]!;
+  if (code === "line_too_long") return NOT_RELIABLE;
   // A newer server may send codes that this page does not know.
-  const known = EXCEPTIONS.has(code) || !Object.hasOwn(ERROR_CODES, code)
-    ? EXCEPTIONS.get(code)
-    : BY_CATEGORY[ERROR_CODES[code as ErrorCode].category];
-  return known ?? text(message, hint);
+  const isKnown = Object.hasOwn(ERROR_CODES, code) && !OF_REQUEST.has(code);
+  switch (isKnown && ERROR_CODES[code as ErrorCode].category) {
+    case "invalid":
+    case "conflict":
+      return NOT_RELIABLE;
+    case "not_found":
+    case "limit":
+    case "unavailable":
+      return NOT_REACHED;
+    default:
+      return text(message, hint);
+  }
 }
 
 const REASONS: Readonly<Record<DenyReason, string>> = {
@@ -177,4 +164,54 @@ const REASONS: Readonly<Record<DenyReason, string>> = {
 export function denyReasonText(code: unknown): string {
   const name = String(code);
   return Object.hasOwn(REASONS, name) ? REASONS[name as DenyReason] : name;
+}
+
+/**
+ * Returns requirements in words, such as "employee of acme.example with the
+ * role deploy"; undefined if nothing is required.
+ */
+export function describeRequirements(
+  require: unknown,
+  issuer: string | null,
+): string | undefined {
+  const list = [require ?? []].flat()
+    .map((each) => typeof each === "string" ? each : visibleText(each));
+  if (list.length === 0) return undefined;
+  const found = Map.groupBy(
+    list,
+    (each) => /^(?:relationship|role|relationship_id)(?==)/.exec(each)?.[0],
+  );
+  const say = (key: string | undefined, before: string) => {
+    const texts = found.get(key)?.map((each) =>
+      visibleText(key === undefined ? each : each.slice(key.length + 1))
+    );
+    return texts && before + texts.join(" and ");
+  };
+  const types = say("relationship", "");
+  return [
+    types === undefined ? "someone" : typeLabel(types),
+    issuer !== null && `of ${hostOf(issuer)}`,
+    say("role", `with the role${found.get("role")?.[1] ? "s" : ""} `),
+    say("relationship_id", "by the relationship "),
+    say(undefined, "and "),
+  ].filter(Boolean).join(" ");
+}
+
+const SCOPES: ReadonlyMap<string, string> = new Map([
+  ["profile", "your name, if the issuer publishes it"],
+  ["groups", "your roles with the issuer"],
+]);
+
+/** Returns what a scope lets a site do; undefined if it learns something. */
+export function permissionLabel(scope: string): string | undefined {
+  return scope === "offline_access"
+    ? "keep you signed in until you sign out"
+    : undefined;
+}
+
+/**
+ * Returns what a scope lets a site learn; unknown scopes are shown unchanged.
+ */
+export function scopeLabel(scope: string): string {
+  return SCOPES.get(scope) ?? visibleText(scope);
 }

@@ -3,39 +3,42 @@
 import type { DenyReason, Reason } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { ComponentChildren } from "preact";
-import type { PageContext, Problem } from "../api.ts";
+import { type Problem, usePage } from "../api.ts";
 import { CopyButton } from "../copy.tsx";
 import { Button, Fold, Outcome } from "../elements.tsx";
 import { questionLink } from "../route.ts";
 import { hostOf, typeLabel, visibleText } from "../text.ts";
 import { spokenTime } from "../time.tsx";
-import { denyReasonText, type ErrorText, explainError } from "./error_texts.ts";
+import {
+  denyReasonText,
+  type ErrorText,
+  explainError,
+  text,
+} from "./error_texts.ts";
 import type { SignIn, SignInState } from "./use_sign_in.ts";
 
 /** One heading, one sentence, one action. */
-export function Refusal({ page: { config }, signIn, state, next }: {
-  readonly page: PageContext;
+export function Refusal({ signIn, state: { problem, subject }, next }: {
   readonly signIn: SignIn;
   readonly state: Extract<SignInState, { at: "refused" }>;
   /** The next step after a deny in the demo. */
   readonly next: ComponentChildren;
 }) {
-  const { problem, subject } = state;
+  const { issuer, issuers, require } = usePage().config;
   const isDenied = problem.code === "relationship_denied";
   const reasons: readonly Partial<Reason>[] = recordsOf(problem.body.reasons);
-  const host = config.issuer === null ? "the issuer" : hostOf(config.issuer);
-  const text = isDenied
+  const host = issuer === null ? "the issuer" : hostOf(issuer);
+  const { title, next: advice, isOpen, canRetry } = isDenied
     ? explainDeny(host, problem, reasons)
     : explainError(problem, host);
   const isUnknown = reasons[0]?.code === "no_relationship";
-  const isServed = config.issuers.some(({ did }) => did === config.issuer);
-  const require = signIn.request?.challenge.require ?? config.require ?? [];
+  const isServed = issuers.some(({ did }) => did === issuer);
   return (
     <Outcome
-      kind={text.isOpen ? "warning" : "danger"}
-      icon={text.isOpen ? "clock" : undefined}
-      title={visibleText(text.title)}
-      text={visibleText(text.next)}
+      kind={isOpen ? "warning" : "danger"}
+      icon={isOpen ? "clock" : undefined}
+      title={visibleText(title)}
+      text={visibleText(advice)}
       actions={isDenied
         ? (
           <>
@@ -49,9 +52,9 @@ export function Refusal({ page: { config }, signIn, state, next }: {
             {isServed && subject !== undefined && (
               <a
                 class={isUnknown ? "button" : "button primary"}
-                href={questionLink(hostOf(config.issuer ?? ""), {
+                href={questionLink(host, {
                   subject,
-                  require,
+                  require: signIn.request?.challenge.require ?? require ?? [],
                 })}
               >
                 See it in the feed
@@ -63,7 +66,7 @@ export function Refusal({ page: { config }, signIn, state, next }: {
             {next}
           </>
         )
-        : text.canRetry && (
+        : canRetry && (
           <Button class="primary" onClick={signIn.start}>Try again</Button>
         )}
     >
@@ -80,8 +83,7 @@ export function Refusal({ page: { config }, signIn, state, next }: {
           {visibleText(problem.message)}{" "}
           <code class="code">{visibleText(problem.code)}</code>
         </p>
-        {problem.hint !== "" && <p class="quiet">{visibleText(problem.hint)}
-        </p>}
+        {problem.hint && <p class="quiet">{visibleText(problem.hint)}</p>}
         <ul class="plain">
           {reasons.map(({ code }, i) => (
             <li key={i}>{visibleText(denyReasonText(code))}</li>
@@ -114,11 +116,11 @@ function explainDeny(
   const relationship = isObject(body.relationship) ? body.relationship : {};
   const what = NOUNS.get(String(relationship.relationship_type)) ??
     "relationship";
-  const at = (member: string) => {
+  const at = (member: string, otherwise = "") => {
     const instant = relationship[member];
     return typeof instant === "string"
       ? ` ${spokenTime(instant, new Date())}`
-      : "";
+      : otherwise;
   };
   const find = (code: string) => reasons.find((each) => each.code === code);
   const valueOf = (code: DenyReason) =>
@@ -129,7 +131,7 @@ function explainDeny(
     revoked: `${host} ended your ${what}${at("revoked_effective_at")}`,
     expired: `Your ${what} at ${host} ended${at("valid_until")}`,
     not_yet_valid: `Your ${what} at ${host} begins${
-      at("valid_from") || " later"
+      at("valid_from", " later")
     }`,
     role_missing: `${host} has not given you the role ${
       valueOf("role_missing")
@@ -143,23 +145,20 @@ function explainDeny(
   };
   // Another key of the person may still be in force.
   if (body.ended === "key") {
-    return {
-      title: `${host} ended this key`,
-      next: "Your other key still works: sign in with it.",
-      canRetry: false,
-    };
+    return text(
+      `${host} ended this key`,
+      "Your other key still works: sign in with it.",
+    );
   }
-  for (const [code, title] of Object.entries(titles)) {
-    const reason = find(code);
-    if (reason === undefined) continue;
-    const { sequence } = reason;
-    const event = Number.isSafeInteger(sequence) ? ` (event #${sequence})` : "";
-    const next = NEXT.get(code) ??
-      "Only the issuer can change it. This site just reads what it publishes.";
-    return { title: title + event, next, canRetry: false };
-  }
-  const title = "This site does not let you in";
-  return { title, next: hint, canRetry: false };
+  const given = Object.entries(titles).find(([code]) => find(code));
+  if (given === undefined) return text("This site does not let you in", hint);
+  const [code, title] = given;
+  const { sequence } = find(code) ?? {};
+  return text(
+    title + (Number.isSafeInteger(sequence) ? ` (event #${sequence})` : ""),
+    NEXT.get(code) ??
+      "Only the issuer can change it. This site just reads what it publishes.",
+  );
 }
 
 /** Nouns for well-known relationship types. */

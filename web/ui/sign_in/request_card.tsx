@@ -5,31 +5,39 @@
  * @module
  */
 
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { PageContext } from "../api.ts";
-import { Alert, Facts, Fold, Preformatted } from "../elements.tsx";
-import { useAutoFocus } from "../focus.ts";
+import { useEffect, useState } from "preact/hooks";
+import { type Challenge, usePage } from "../api.ts";
+import { Copyable, CopyButton, Download } from "../copy.tsx";
+import {
+  Alert,
+  Card,
+  Facts,
+  Fold,
+  Preformatted,
+  TextField,
+} from "../elements.tsx";
 import { ApproveOrDecline, KeyChoice } from "../keys/key_choice.tsx";
 import { hostOf, shortened, visibleText } from "../text.ts";
 import { spokenTime } from "../time.tsx";
-import { CommandLineSteps } from "./command_line.tsx";
-import { describeRequirements, permissionLabel, scopeLabel } from "./labels.ts";
+import {
+  describeRequirements,
+  permissionLabel,
+  scopeLabel,
+} from "./error_texts.ts";
 import type { SignIn, SignInRequest } from "./use_sign_in.ts";
 
 /** Without this scope an application learns nothing. */
 const ALWAYS_GRANTED = "openid";
 
 /** The card of an open request. */
-export function RequestCard({ page, signIn, request, autoFocus }: {
-  readonly page: PageContext;
+export function RequestCard({ signIn, request, autoFocus }: {
   readonly signIn: SignIn;
   readonly request: SignInRequest;
   readonly autoFocus: boolean;
 }) {
-  const { config, keys } = page;
-  const { challenge, client } = request;
+  const { config, keys } = usePage();
+  const { challenge, client, text } = request;
   const [declined, setDeclined] = useState<ReadonlySet<string>>(new Set());
-  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   const required = describeRequirements(challenge.require, config.issuer);
   const toggle = (scope: string) =>
     setDeclined(declined.symmetricDifference(new Set([scope])));
@@ -53,15 +61,22 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
     <CommandLineSteps challenge={challenge} onAnswer={signIn.send} />
   );
   return (
-    <section class="card sign-in-card" id="request" aria-labelledby="asks">
-      <h2 id="asks" ref={heading}>
-        <strong>
-          {client === undefined
-            ? hostOf(challenge.audience)
-            : visibleText(client)}
-        </strong>{" "}
-        asks you to sign in
-      </h2>
+    <Card
+      id="request"
+      title={
+        <>
+          <strong>
+            {client === undefined
+              ? hostOf(challenge.audience)
+              : visibleText(client)}
+          </strong>{" "}
+          asks you to sign in
+        </>
+      }
+      titleId="asks"
+      isAnswer
+      autoFocus={autoFocus}
+    >
       {client !== undefined && (
         <p class="quiet">through {hostOf(challenge.audience)}</p>
       )}
@@ -87,14 +102,14 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
           ),
           "You answer with": keys.all.length > 1 && (
             <KeyChoice
-              keys={keys}
+              among={keys.all}
               value={keys.current?.did}
               onChoose={(did) => void keys.choose(did)}
             />
           ),
         }}
       />
-      {request.text === undefined
+      {text === undefined
         ? (
           <Alert kind="danger">
             <p>
@@ -105,29 +120,25 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
         )
         : (
           <ApproveOrDecline
-            keys={keys}
             createsKey={keys.current === undefined}
             isBusy={signIn.busy}
             commandLine={commandLine}
             asksFirst
             onApprove={() =>
               signIn.approve(
+                request,
                 challenge.scopes.filter((each) => !declined.has(each)),
               )}
             onDecline={() => void signIn.decline()}
           >
-            <TimeLeft
-              expiresAt={challenge.expires_at}
-              now={request.now}
-              onExpired={signIn.expire}
-            />
+            <TimeLeft of={request} onExpired={signIn.expire} />
           </ApproveOrDecline>
         )}
       <Fold id="details" title="Details">
-        {request.text !== undefined && (
+        {text !== undefined && (
           <>
             <h3>The exact message</h3>
-            <Preformatted class="message" value={request.text} />
+            <Preformatted class="message" value={text} />
           </>
         )}
         <Facts
@@ -138,13 +149,13 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
             Expires: spokenTime(challenge.expires_at, request.now()),
           }}
         />
-        {request.text !== undefined && keys.missing === undefined && (
+        {text !== undefined && keys.missing === undefined && (
           <Fold title="Answer on the command line instead">
             {commandLine}
           </Fold>
         )}
       </Fold>
-    </section>
+    </Card>
   );
 }
 
@@ -170,27 +181,19 @@ const TICK_MS = 500;
 const LAST_CALL_SECONDS = 30;
 
 /** Counts down with the server's clock. */
-function TimeLeft({ expiresAt, now, onExpired }: {
-  readonly expiresAt: string;
-  readonly now: () => Date;
+function TimeLeft({ of: { challenge: { expires_at }, now }, onExpired }: {
+  readonly of: SignInRequest;
   readonly onExpired: () => void;
 }) {
-  const read = () => (Date.parse(expiresAt) - now().getTime()) / 1000;
+  const read = () => (Date.parse(expires_at) - now().getTime()) / 1000;
   const [seconds, setSeconds] = useState(read);
-  const expired = useRef(onExpired);
-  expired.current = onExpired;
   useEffect(() => {
-    const tick = () => {
-      const left = read();
-      setSeconds(left);
-      if (left > 0) return;
-      clearInterval(timer);
-      expired.current();
-    };
-    const timer = setInterval(tick, TICK_MS);
-    tick();
+    const timer = setInterval(() => setSeconds(read), TICK_MS);
     return () => clearInterval(timer);
-  }, [expiresAt]);
+  }, [expires_at]);
+  useEffect(() => {
+    if (seconds <= 0) onExpired();
+  }, [seconds]);
   const isLow = seconds <= LAST_CALL_SECONDS;
   const whole = Math.max(0, Math.ceil(seconds));
   return (
@@ -203,5 +206,55 @@ function TimeLeft({ expiresAt, now, onExpired }: {
         {isLow ? `Less than ${LAST_CALL_SECONDS} seconds left` : ""}
       </span>
     </span>
+  );
+}
+
+const COMMAND = "sig attest --challenge challenge.json --key alice.jwk";
+
+/** The three steps on the command line. */
+export function CommandLineSteps({ challenge, onAnswer }: {
+  readonly challenge: Challenge;
+  readonly onAnswer: (attestation: string) => void;
+}) {
+  const [answer, setAnswer] = useState("");
+  const text = `${JSON.stringify(challenge, null, 2)}\n`;
+  return (
+    <ol class="by-command">
+      <li>
+        <p>
+          Save the request as <code>challenge.json</code>.
+        </p>
+        <div class="actions">
+          <Download name="challenge.json" text={text} />
+          <CopyButton text={() => text} what="the request as JSON" />
+        </div>
+      </li>
+      <li>
+        <p>
+          Sign it with your key. To create one:{" "}
+          <code>sig key generate --out alice.jwk</code>.
+        </p>
+        <Copyable visible={COMMAND} what="the command" />
+      </li>
+      <li>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            onAnswer(answer.replaceAll(/\s/g, ""));
+          }}
+        >
+          <TextField
+            id="attestation"
+            label="Paste the output"
+            rows={4}
+            value={answer}
+            onValue={setAnswer}
+          />
+          <button type="submit" disabled={answer.trim() === ""}>
+            Send the answer
+          </button>
+        </form>
+      </li>
+    </ol>
   );
 }

@@ -3,27 +3,31 @@
 import { ERROR_CODES, type ErrorCode } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { ComponentChildren } from "preact";
-import type { Login, PageContext, Problem } from "../api.ts";
+import type { Login, Problem } from "../api.ts";
 import { Did } from "../copy.tsx";
 import { Button, Fold, Outcome, Waiting } from "../elements.tsx";
 import { hostOf, shortened } from "../text.ts";
 import { Time } from "../time.tsx";
-import { CommandLineSteps } from "./command_line.tsx";
-import { describeRequirements, scopeLabel } from "./labels.ts";
+import { describeRequirements, scopeLabel } from "./error_texts.ts";
 import { Refusal } from "./refusal.tsx";
-import { RequestCard } from "./request_card.tsx";
-import { type SignIn, useSignIn } from "./use_sign_in.ts";
+import { CommandLineSteps, RequestCard } from "./request_card.tsx";
+import { useSignIn } from "./use_sign_in.ts";
+
+/** The properties of a sign-in. */
+interface SignInProps {
+  readonly interaction?: string | undefined;
+  readonly autoFocus: boolean;
+  /** The next step after the sign-in in the demo. */
+  readonly next?: ComponentChildren;
+  readonly onEnd?: (end: Login | Problem) => void;
+}
 
 /** The card in the middle of the page. */
-export function SignInView({ page, interaction, autoFocus }: {
-  readonly page: PageContext;
-  readonly interaction: string | undefined;
-  readonly autoFocus: boolean;
-}) {
+export function SignInView(props: SignInProps) {
   return (
     <div class="narrow">
       <h1 class="visually-hidden">Sign in</h1>
-      <SignInCard {...{ page, interaction, autoFocus }} />
+      <SignInCard {...props} />
       <p class="promise">
         With your key, and no password. The site learns only what you approve.
       </p>
@@ -32,45 +36,37 @@ export function SignInView({ page, interaction, autoFocus }: {
 }
 
 /** A sign-in; a card for each of its states. */
-export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
-  readonly page: PageContext;
-  readonly interaction?: string | undefined;
-  readonly autoFocus: boolean;
-  /** The next step after the sign-in in the demo. */
-  readonly next?: ComponentChildren;
-  readonly onEnd?: (end: Login | Problem) => void;
-}) {
-  const signIn = useSignIn(page, interaction, onEnd);
-  const { state, request } = signIn;
+export function SignInCard(props: SignInProps) {
+  const { interaction, autoFocus, next, onEnd } = props;
+  const signIn = useSignIn(interaction, onEnd);
+  const { state, request, start } = signIn;
   switch (state.at) {
     case "loading":
       return <Waiting text="Getting the request…" />;
     case "request":
-      if (request === undefined) return null;
-      return state.expired
-        ? (
-          <Outcome
-            kind="warning"
-            icon="clock"
-            title="The request has expired"
-            text="Nothing was signed. You were not refused."
-            actions={
-              <Button class="primary" onClick={signIn.start}>
-                Get a new request
-              </Button>
-            }
-          />
-        )
-        : (
-          <RequestCard
-            page={page}
-            signIn={signIn}
-            request={request}
-            autoFocus={autoFocus}
-          />
-        );
+      return request && <RequestCard {...{ signIn, request, autoFocus }} />;
+    case "expired":
+      return (
+        <Outcome
+          kind="warning"
+          icon="clock"
+          title="The request has expired"
+          text="Nothing was signed. You were not refused."
+          actions={
+            <Button class="primary" onClick={start}>Get a new request</Button>
+          }
+        />
+      );
     case "done":
-      return <Result login={state.login} signIn={signIn} next={next} />;
+      return (
+        <Result login={state.login}>
+          {next ?? (
+            <div class="actions">
+              <Button onClick={start}>Sign in again</Button>
+            </div>
+          )}
+        </Result>
+      );
     case "leaving":
       return (
         <section class="card sign-in-card" role="status">
@@ -84,21 +80,15 @@ export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
           kind="info"
           title="You declined"
           text="Nothing was signed or sent."
-          actions={<Button onClick={signIn.start}>Start again</Button>}
+          actions={<Button onClick={start}>Start again</Button>}
         />
       );
     case "refused":
       return (
         <>
-          <Refusal
-            // Each refusal takes the focus.
-            key={state}
-            page={page}
-            signIn={signIn}
-            state={state}
-            next={next}
-          />
-          {state.canRetry && request && isFromCommandLine(state.problem) && (
+          {/* Each refusal takes the focus. */}
+          <Refusal key={state} {...{ signIn, state, next }} />
+          {request && mayCorrect(state.problem) && (
             <Fold class="card" title="Answer this request again">
               <CommandLineSteps
                 challenge={request.challenge}
@@ -111,19 +101,27 @@ export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
   }
 }
 
+/** Problems after which the same request can't be answered again. */
+const FINAL = new Set([
+  "challenge_burned",
+  "challenge_expired",
+  "challenge_not_found",
+  "challenge_used",
+  "relationship_denied",
+]);
+
 /** Whether an answer from the command line was wrong, and may be corrected. */
-function isFromCommandLine({ code }: Problem): boolean {
-  return Object.hasOwn(ERROR_CODES, code) &&
+function mayCorrect({ code }: Problem): boolean {
+  return !FINAL.has(code) && Object.hasOwn(ERROR_CODES, code) &&
     !["unavailable", "internal", "conflict"].includes(
       ERROR_CODES[code as ErrorCode].category,
     );
 }
 
 /** Shows the signed-in key, and what the site has learned. */
-function Result({ login, signIn, next }: {
+function Result({ login, children }: {
   readonly login: Login;
-  readonly signIn: SignIn;
-  readonly next: ComponentChildren;
+  readonly children: ComponentChildren;
 }) {
   const { subject, scopes, verified_at } = login;
   const relationship = isObject(login.relationship) ? login.relationship : {};
@@ -136,7 +134,7 @@ function Result({ login, signIn, next }: {
   );
   return (
     <Outcome
-      id="result"
+      cardId="result"
       kind="success"
       title="You are signed in"
       text={
@@ -157,11 +155,7 @@ function Result({ login, signIn, next }: {
           at <Time instant={verified_at} />, and nothing else
         </li>
       </ul>
-      {next ?? (
-        <div class="actions">
-          <Button onClick={signIn.start}>Sign in again</Button>
-        </div>
-      )}
+      {children}
     </Outcome>
   );
 }

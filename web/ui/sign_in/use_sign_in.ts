@@ -2,26 +2,17 @@
 
 import { isSigError } from "@sig/core";
 import { parseAttestation, validateSignableChallenge } from "@sig/jose";
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { attest, clockOf } from "../../browser/attest.ts";
 import {
   type Challenge,
-  type Interaction,
   type Login,
-  type PageContext,
   Problem,
   request as ask,
   toProblem,
+  useLoading,
+  usePage,
 } from "../api.ts";
-
-/** Problems after which the same request can't be answered again. */
-const FINAL = new Set([
-  "challenge_burned",
-  "challenge_expired",
-  "challenge_not_found",
-  "challenge_used",
-  "relationship_denied",
-]);
 
 /** An open request. */
 export interface SignInRequest {
@@ -38,16 +29,13 @@ export interface SignInRequest {
 
 /** The state of a sign-in. */
 export type SignInState =
-  | { readonly at: "loading" | "leaving" | "declined" }
-  | { readonly at: "request"; readonly expired: boolean }
+  | { readonly at: "loading" | "request" | "expired" | "leaving" | "declined" }
   | { readonly at: "done"; readonly login: Login }
   | {
     readonly at: "refused";
     readonly problem: Problem;
     /** The signer's DID, as claimed in the answer. */
     readonly subject: string | undefined;
-    /** Whether the same request may be answered again. */
-    readonly canRetry: boolean;
   };
 
 /** A sign-in with its state and actions. */
@@ -60,53 +48,56 @@ export type SignIn = ReturnType<typeof useSignIn>;
  * @param interaction The waiting application's interaction (OpenID Connect).
  */
 export function useSignIn(
-  { config, keys }: PageContext,
   interaction?: string,
   onEnd?: (end: Login | Problem) => void,
 ) {
+  const { config, keys } = usePage();
+  const { challengeUrl, answerUrl, returns } = config.signIn;
   const [request, setRequest] = useState<SignInRequest | undefined>();
   const [state, setState] = useState<SignInState>({ at: "loading" });
   const [busy, setBusy] = useState(false);
   const [starts, setStarts] = useState(0);
-  const { challengeUrl, answerUrl } = config.signIn;
   const interactionUrl = `/oidc/interaction/${
     encodeURIComponent(interaction ?? "")
   }`;
-
-  /** Runs the work unless other work is in progress. */
-  async function act(
-    work: () => Promise<void>,
-    subject?: () => string | undefined,
-  ) {
-    if (busy) return;
-    setBusy(true);
-    try {
-      await work();
-    } catch (error) {
-      refuse(error, subject?.());
-    } finally {
-      setBusy(false);
-    }
-  }
 
   async function getRequest(): Promise<SignInRequest> {
     if (interaction === undefined) {
       const { scopes } = config;
       return readRequest(await ask<Challenge>(challengeUrl, { scopes }));
     }
-    const { challenge, client } = await ask<Interaction>(interactionUrl);
+    const { challenge, client } = await ask<{
+      readonly challenge: Challenge;
+      readonly client: Record<"client_id" | "client_name", string>;
+    }>(interactionUrl);
     return readRequest(challenge, client.client_name || client.client_id);
   }
 
-  async function deliver(attestation: string): Promise<void> {
-    if (interaction !== undefined) {
-      leave(await ask(interactionUrl, { attestation }));
-      return;
+  /** Runs the work unless other work is in progress. */
+  async function act(work: () => Promise<void>, subject?: () => string) {
+    if (busy) return;
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      refuse(error, subject?.());
     }
-    const login = await ask<Login>(answerUrl, { attestation });
-    if (config.signIn.returns) leave({ redirect_to: placeAfterSignIn() });
-    else setState({ at: "done", login });
-    onEnd?.(login);
+    setBusy(false);
+  }
+
+  /** Sends an answer, which this browser or another program signs. */
+  async function answer(sign: () => string | Promise<string>) {
+    let attestation = "";
+    await act(async () => {
+      attestation = await sign();
+      if (interaction !== undefined) {
+        return leave(await ask(interactionUrl, { attestation }));
+      }
+      const login = await ask<Login>(answerUrl, { attestation });
+      if (returns) leave({ redirect_to: placeAfterSignIn() });
+      else setState({ at: "done", login });
+      onEnd?.(login);
+    }, () => attestation);
   }
 
   function leave({ redirect_to }: { readonly redirect_to?: unknown }): void {
@@ -120,27 +111,27 @@ export function useSignIn(
     location.assign(redirect_to);
   }
 
-  function refuse(error: unknown, subject?: string, wasAsked = true): void {
+  function refuse(error: unknown, attestation = ""): void {
     const problem = toProblem(error);
-    const canRetry = wasAsked && !FINAL.has(problem.code);
-    setState({ at: "refused", problem, subject, canRetry });
+    const subject = subjectOf(attestation);
+    setState({ at: "refused", problem, subject });
     onEnd?.(problem);
   }
 
-  // A layout effect, which runs before the first paint.
-  useLayoutEffect(() => {
-    let isGone = false;
-    setBusy(true);
-    const end = (read: SignInRequest | undefined, error?: unknown) => {
-      if (isGone) return;
-      setRequest(read);
-      if (read) setState({ at: "request", expired: false });
-      else refuse(error, undefined, false);
+  useLoading(
+    () => {
+      setBusy(true);
+      return getRequest().catch((error) => ({ error }));
+    },
+    (read) => {
+      const isRequest = "challenge" in read;
+      setRequest(isRequest ? read : undefined);
+      if (isRequest) setState({ at: "request" });
+      else refuse(read.error);
       setBusy(false);
-    };
-    getRequest().then(end, (error) => end(undefined, error));
-    return () => void (isGone = true);
-  }, [interaction, starts]);
+    },
+    [interaction, starts],
+  );
 
   return {
     request,
@@ -149,27 +140,24 @@ export function useSignIn(
     /** Requests a new challenge. */
     start: () => setStarts((before) => before + 1),
     /** Signs with this browser's key; creates one if there is none. */
-    async approve(scopes: readonly string[]) {
-      if (request === undefined) return;
-      let attestation: string | undefined;
-      const { challenge, now } = request;
-      await act(async () => {
+    async approve(
+      { challenge, now }: SignInRequest,
+      scopes: readonly string[],
+    ) {
+      await answer(async () => {
         const key = keys.current ?? await keys.create();
-        attestation = await attest(challenge, key, scopes, now);
-        await deliver(attestation);
-      }, () => attestation && subjectOf(attestation));
-    },
-    /** Sends an answer that was signed elsewhere. */
-    send: (attestation: string) =>
-      act(() => deliver(attestation), () => subjectOf(attestation)),
-    async decline() {
-      await act(async () => {
-        if (interaction === undefined) setState({ at: "declined" });
-        else leave(await ask(interactionUrl, { declined: true }));
+        return await attest(challenge, key, scopes, now);
       });
     },
+    /** Sends an answer that was signed elsewhere. */
+    send: (attestation: string) => answer(() => attestation),
+    decline: () =>
+      act(async () => {
+        if (interaction === undefined) setState({ at: "declined" });
+        else leave(await ask(interactionUrl, { declined: true }));
+      }),
     expire() {
-      setState((now) => now.at === "request" ? { ...now, expired: true } : now);
+      setState((now) => now.at === "request" ? { at: "expired" } : now);
     },
   };
 }
@@ -190,8 +178,7 @@ function readRequest(challenge: Challenge, client?: string): SignInRequest {
 const NO_PLACE = new Set(["javascript:", "data:", "blob:", "vbscript:"]);
 
 function isPlace(value: unknown): value is string {
-  if (typeof value !== "string") return false;
-  const url = URL.parse(value);
+  const url = typeof value === "string" ? URL.parse(value) : null;
   return url !== null && !NO_PLACE.has(url.protocol);
 }
 
