@@ -1,14 +1,12 @@
 /// <reference lib="dom" />
 import { assertEquals } from "@std/assert";
-import type { Browser, Page } from "playwright-core";
 import {
   browserTest,
-  type Device,
   eventually,
   openPage,
   shows,
 } from "./testdata/browser.ts";
-import { DEVICES, inspect } from "./testdata/faults.ts";
+import { inspect } from "./testdata/faults.ts";
 import { evidenceFile, testEvidence } from "./testdata/evidence_file.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
 import {
@@ -104,98 +102,83 @@ pageTest(
   },
 );
 
-/** Visits every view and state. */
-async function visit(
-  browser: Browser,
-  device: Device,
-  look: (page: Page, name: string) => Promise<void>,
-): Promise<void> {
-  await using server = await startServer({ withDemo: true });
-  await using watched = await openPage(browser, server.origin, { device });
-  const { page } = watched;
-  await look(page, "start");
-  await goTo(page, "#/keys");
-  await page.getByRole("button", { name: "Create my key" }).waitFor();
-  await look(page, "no-key");
-  await createKey(page);
-  await look(page, "keys");
-  await page.getByRole("button", { name: "Forget this key" }).click();
-  await look(page, "forget");
-  await page.getByRole("button", { name: "Keep it" }).click();
-  await goTo(page, "#/sign-in");
-  await page.getByRole("button", { name: "Enrol me" }).click();
-  await page.locator("#approve:enabled").waitFor();
-  await start(page, { scopes: ["profile", "email"] });
-  await openCommandLine(page);
-  await look(page, "approve");
-  await page.route("**/attestation/verify", (route) =>
-    route.fulfill({
-      status: 403,
-      json: {
-        code: "relationship_denied",
-        detail: "a detail",
-        reasons: [{ code: "no_relationship" }],
-      },
-    }), { times: 1 });
-  await approve(page);
-  await look(page, "unknown");
-  await start(page);
-  await approve(page);
-  await page.getByText("checked now").waitFor();
-  await look(page, "signed-in");
-  await page.getByRole("button", { name: "Revoke me" }).click();
-  await approve(page);
-  await page.getByText("ended your employment").waitFor();
-  await look(page, "refused");
-  await page.getByRole("link", { name: "Explore", exact: true }).click();
-  await page.setInputFiles("#files", await feedFiles("history"));
-  await page.locator("#people li").first().waitFor();
-  await look(page, "issuer");
-  await page.locator("#clock").click();
-  await look(page, "clock");
-  await page.locator("#clock").click();
-  await page.locator("#people a").first().click();
-  await page.locator("#person").waitFor();
-  await look(page, "person");
-  await page.locator("#ask-form button[type=submit]").click();
-  await page.locator("#answer-title").waitFor();
-  await page.getByText("Why", { exact: true }).click();
-  await look(page, "answer");
-  await page.locator("#timeline a").first().click();
-  await page.locator("#event").waitFor();
-  await look(page, "event");
-  await page.getByRole("link", { name: "keys and integrity" }).click();
-  await page.locator("#integrity").waitFor();
-  await look(page, "integrity");
-  await page.locator("h1 a").click();
-  await page.getByRole("link", { name: /^All \d+ events$/ }).click();
-  await page.locator("#events").waitFor();
-  await look(page, "events");
-  await page.setInputFiles("#files", await feedFiles("signature-flipped-bit"));
-  await page.locator(".faults").waitFor();
-  await look(page, "invalid");
-  await page.setInputFiles("#files", await evidenceFile(await testEvidence()));
-  await page.locator(".chain").waitFor();
-  await page.getByText("Hashes", { exact: true }).click();
-  await look(page, "evidence");
-}
-
-for (const { name, device, widths } of DEVICES) {
-  browserTest(
-    `on ${name} axe finds no fault, light or dark, nothing is wider than the screen, and controls are large enough for touch`,
-    async (browser) => {
-      await visit(
-        browser,
-        device,
-        (page, state) =>
-          inspect(page, `${name}-${state}`, {
-            widths,
-            touch: name === "a phone",
-          }),
-      );
-    },
-  );
-}
+pageTest(
+  "in every view and state axe finds no fault, light or dark, nothing is wider than the screen, and controls are large enough for touch",
+  { withDemo: true },
+  async ({ page }) => {
+    await inspect(page, "start");
+    await goTo(page, "#/keys");
+    await page.getByRole("button", { name: "Create my key" }).waitFor();
+    await inspect(page, "no-key");
+    await createKey(page);
+    await inspect(page, "keys");
+    await page.getByRole("button", { name: "Forget this key" }).click();
+    await inspect(page, "forget");
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await goTo(page, "#/sign-in");
+    await page.getByRole("button", { name: "Enrol me" }).click();
+    await page.locator("#approve:enabled").waitFor();
+    await start(page, { scopes: ["profile", "email"] });
+    await openCommandLine(page);
+    await inspect(page, "approve");
+    await page.route("**/attestation/verify", (route) =>
+      route.fulfill({
+        status: 403,
+        json: {
+          code: "relationship_denied",
+          detail: "a detail",
+          reasons: [{ code: "no_relationship" }],
+        },
+      }), { times: 1 });
+    await approve(page);
+    await inspect(page, "unknown");
+    await start(page);
+    await approve(page);
+    await page.getByText("checked now").waitFor();
+    await inspect(page, "signed-in");
+    await page.getByRole("button", { name: "Revoke me" }).click();
+    await approve(page);
+    await page.getByText("ended your employment").waitFor();
+    await inspect(page, "refused");
+    await page.getByRole("link", { name: "Explore", exact: true }).click();
+    await page.setInputFiles("#files", await feedFiles("history"));
+    await page.locator("#people li").first().waitFor();
+    await inspect(page, "issuer");
+    await page.locator("#clock").click();
+    await inspect(page, "clock");
+    await page.locator("#clock").click();
+    await page.locator("#people a").first().click();
+    await page.locator("#person").waitFor();
+    await inspect(page, "person");
+    await page.locator("#ask-form button[type=submit]").click();
+    await page.locator("#answer-title").waitFor();
+    await page.getByText("Why", { exact: true }).click();
+    await inspect(page, "answer");
+    await page.locator("#timeline a").first().click();
+    await page.locator("#event").waitFor();
+    await inspect(page, "event");
+    await page.getByRole("link", { name: "keys and integrity" }).click();
+    await page.locator("#integrity").waitFor();
+    await inspect(page, "integrity");
+    await page.locator("h1 a").click();
+    await page.getByRole("link", { name: /^All \d+ events$/ }).click();
+    await page.locator("#events").waitFor();
+    await inspect(page, "events");
+    await page.setInputFiles(
+      "#files",
+      await feedFiles("signature-flipped-bit"),
+    );
+    await page.locator(".faults").waitFor();
+    await inspect(page, "invalid");
+    await page.setInputFiles(
+      "#files",
+      await evidenceFile(await testEvidence()),
+    );
+    await page.locator(".chain").waitFor();
+    await page.getByText("Hashes", { exact: true }).click();
+    await inspect(page, "evidence");
+  },
+);
 
 browserTest(
   "the colours follow the device, and nothing moves if it asks for reduced motion",

@@ -397,7 +397,7 @@ pageTest(
 pageTest("the page draws while a feed is verified, and shows the progress", {
   hash: "#/explore",
 }, async ({ page }) => {
-  const file = await peopleFile(3_000);
+  const file = await peopleFile(1_000);
   await page.evaluate(() => {
     const seen = new Set<number>();
     Object.assign(globalThis, { seen });
@@ -409,11 +409,11 @@ pageTest("the page draws while a feed is verified, and shows the progress", {
     requestAnimationFrame(look);
   });
   await page.setInputFiles("#files", file);
-  await page.getByText("3,000 people").waitFor();
+  await page.getByText("1,000 people").waitFor();
   const shares = await page.evaluate(() => [
     ...(globalThis as unknown as { seen: Set<number> }).seen,
   ]);
-  assert(shares.length > 10, `${shares}`);
+  assert(shares.length > 3, `${shares}`);
   assert(shares.every((share) => share >= 0 && share <= 1), `${shares}`);
 });
 

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import { assertEquals, assertMatch } from "@std/assert";
-import type { Page } from "playwright-core";
 import { serveLoopback } from "../../tests/kit/loopback.ts";
 import {
   CALLBACK,
@@ -19,9 +18,14 @@ import { approve, createKey, focused, tabTo } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 
 browserTest(
-  "an application signs a person in, receives a decline, and is listed until the approval is revoked",
+  "an application signs a person in, receives a decline, and is listed until the approval is revoked; the person signs out by the button",
   async (browser) => {
-    await using provider = await TestProvider.start();
+    await using app = serveLoopback(() => new Response("goodbye"));
+    const bye = `${app.origin}/bye`;
+    const [entry, ...others] = await usualClients();
+    await using provider = await TestProvider.start({
+      clients: [{ ...entry, post_logout_redirect_uris: [bye] }, ...others],
+    });
     const page = await newPage(browser);
     try {
       await page.route(
@@ -58,7 +62,7 @@ browserTest(
         /Approved at \d\d:\d\d/,
         "your key’s name",
       );
-      await inspect(page, "consents", { widths: [320, 390], touch: false });
+      await inspect(page, "consents");
       await page.getByRole("button", { name: "Take the approval back" })
         .click();
       await shows(consents, "You have not approved any application.");
@@ -72,66 +76,23 @@ browserTest(
       await page.getByRole("heading", { name: "You are signed out" }).waitFor();
       await page.goto(`${provider.origin}/#/keys`);
       await shows(consents, "You are not signed in here.");
+      // Signed out by the application, which the page then returns to.
+      await page.goto(await provider.authorizeUrl());
+      await page.click("#approve");
+      await page.waitForURL(`${CALLBACK}?**`);
+      const query = new URLSearchParams({
+        ...{ client_id: "app", post_logout_redirect_uri: bye },
+      });
+      await page.goto(`${provider.origin}/oidc/logout?${query}`);
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.waitForURL(bye);
+      await page.goto(`${provider.origin}/#/keys`);
+      await shows(consents, "You are not signed in here.");
     } finally {
       await page.context().close();
     }
   },
 );
-
-browserTest(
-  "a person signs out by the button",
-  async (browser) => {
-    await using app = serveLoopback(() => new Response("goodbye"));
-    const bye = `${app.origin}/bye`;
-    const [entry, ...others] = await usualClients();
-    await using provider = await TestProvider.start({
-      clients: [{ ...entry, post_logout_redirect_uris: [bye] }, ...others],
-    });
-    const page = await newPage(browser);
-    const whoIsIn = () =>
-      page.evaluate(async (origin) => {
-        const response = await fetch(`${origin}/oidc/consents`);
-        return (await response.json()).subject;
-      }, provider.origin);
-    try {
-      await page.route(
-        "https://app.example/**",
-        (route) => route.fulfill({ body: "the application" }),
-      );
-      await page.goto(`${provider.origin}/`);
-      await page.waitForSelector("html[data-ready]");
-      const did = await createKey(page);
-      await provider.demo.enrol(did, "Ann");
-      for (const target of [undefined, bye]) {
-        await page.goto(await provider.authorizeUrl());
-        await page.click("#approve");
-        await page.waitForURL(`${CALLBACK}?**`);
-        await page.goto(`${provider.origin}/#/keys`);
-        assertEquals(await whoIsIn(), did);
-        const query = new URLSearchParams(
-          target && { client_id: "app", post_logout_redirect_uri: target },
-        );
-        await page.goto(`${provider.origin}/oidc/logout?${query}`);
-        await page.getByRole("button", { name: "Sign out" }).click();
-        if (target === undefined) {
-          await page.getByRole("heading", { name: "You are signed out" })
-            .waitFor();
-        } else await page.waitForURL(target);
-        await page.goto(`${provider.origin}/#/keys`);
-        assertEquals(await whoIsIn(), null);
-      }
-    } finally {
-      await page.context().close();
-    }
-  },
-);
-
-const look = (page: Page, name: string) =>
-  inspect(page, name, {
-    widths: [320, 390],
-    // The page itself has larger ones where there are fingers.
-    touch: name.startsWith("app-"),
-  });
 
 browserTest(
   "one key opens two applications, and one revocation closes both without a click",
@@ -173,21 +134,21 @@ browserTest(
     await wiki.getByRole("heading", { name: "How we deploy" }).waitFor();
     for (const [tab, name] of [[shop, "shop"], [wiki, "wiki"]] as const) {
       await shows(tab.locator(".person"), /^Alice\s+employee\s+deploy$/);
-      await look(tab, `app-${name}`);
+      await inspect(tab, `app-${name}`);
     }
     await page.bringToFront();
     await page.getByText("you are in").nth(1).waitFor();
     await eventually(() => step(), "Be let go");
-    await look(page, "apps-tour");
+    await inspect(page, "apps-tour");
 
     await page.getByRole("button", { name: "Revoke me" }).click();
     const ended = `${host} ended your employment (event #2)`;
     await page.getByText("Both are closed.").waitFor();
     await eventually(() => focused(page), "Now watch, and click nothing");
-    await look(page, "apps-tour-closed");
+    await inspect(page, "apps-tour-closed");
     for (const [tab, name] of [[shop, "shop"], [wiki, "wiki"]] as const) {
       await tab.getByRole("heading", { name: ended }).waitFor();
-      await look(tab, `app-${name}-closed`);
+      await inspect(tab, `app-${name}-closed`);
     }
     // Opened again, the login refuses.
     await wiki.getByRole("link", { name: "Sign in again" }).click();

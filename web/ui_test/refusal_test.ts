@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import { assertEquals, assertMatch } from "@std/assert";
-import { type ErrorCode, SigError, toProblem } from "@sig/core";
 import {
   generateSigningKey,
   importSigningKey,
@@ -67,48 +66,53 @@ pageTest(
   },
 );
 
-/** A code of each kind, with the heading of its refusal. */
-const REFUSALS: readonly (readonly [ErrorCode, string, isOpen?: true])[] = [
-  ["challenge_used", "This request was answered before", true],
-  ["relationship_denied", "This site does not let you in"],
-  ["invalid_attestation", "This is not an answer to the request"],
-  ["invalid_header", "Cannot go on: a detail"],
-  ["fetch_timeout", "The issuer does not answer", true],
-  ["feed_too_large", "The issuer does not answer", true],
-  ["feed_rolled_back", "What the issuer publishes is not valid", true],
-  ["invalid_metadata", "What the issuer publishes is not valid", true],
-  ["line_too_long", "What the issuer publishes is not valid", true],
-  ["unauthorized", "Cannot go on: a detail"],
-];
+/** Responses of a server, with the heading, kind and text of the refusal. */
+const REFUSALS = [
+  [{ code: "challenge_used" }, "This request was answered before", "warning"],
+  [
+    { code: "unauthorized", detail: "Cannot go on: a detail" },
+    "Cannot go on: a detail",
+    "danger",
+  ],
+  [
+    { ended: "key", reasons: [{ code: "revoked" }] },
+    "The issuer ended this key",
+    "danger",
+    "Your other key still works",
+  ],
+  [
+    {
+      ended: "person",
+      reasons: [{ code: "revoked" }],
+      relationship: { relationship_type: "employee" },
+    },
+    "The issuer ended your employment",
+    "danger",
+    "Only the issuer",
+  ],
+] as const;
 
 pageTest(
-  "each refusal has an explanation and a button to try again",
+  "each refusal has an explanation, and a button to try again if that may help",
   {},
   async ({ page }) => {
-    for (const [code, heading, isOpen] of REFUSALS) {
-      await page.route("**/attestation/verify", async (route) => {
-        const problem = toProblem(
-          new SigError(code, {
-            action: "go on",
-            reason: "a detail",
-            context: { hint: "A hint." },
-          }),
-        );
-        await route.fulfill({
-          status: problem.status,
-          contentType: "application/problem+json",
-          body: JSON.stringify(problem),
-        });
-      }, { times: 1 });
+    for (const [members, heading, kind, next = "A hint."] of REFUSALS) {
+      const json = { code: "relationship_denied", hint: "A hint.", ...members };
+      await page.route(
+        "**/attestation/verify",
+        (route) => route.fulfill({ status: 403, json }),
+        { times: 1 },
+      );
       await start(page);
       assertEquals(await approve(page), heading);
       await eventually(() => focused(page), heading);
       await page.getByText("Details", { exact: true }).click();
-      await shows(page.locator(".sign-in-card"), code);
-      // Nobody was refused if somebody does not answer, or time ran out.
-      const kind = await page.locator(".sign-in-card .notice")
-        .getAttribute("data-kind");
-      assertEquals(kind, isOpen ? "warning" : "danger", code);
+      const card = page.locator(".sign-in-card");
+      await shows(card, json.code, next);
+      assertEquals(
+        await card.locator(".notice").getAttribute("data-kind"),
+        kind,
+      );
     }
     await start(page);
     await page.route("**/attestation/verify", (route) => route.abort(), {
@@ -141,33 +145,5 @@ pageTest(
     await page.route("**/challenge/create", (route) => route.abort());
     await page.reload();
     await eventually(() => outcome(page), "This site does not answer");
-  },
-);
-
-pageTest(
-  "a refusal says whether this key or the person has ended",
-  {},
-  async ({ page }) => {
-    for (
-      const [ended, title, next] of [
-        ["key", "The issuer ended this key", "Your other key still works"],
-        ["person", "The issuer ended your employment", "Only the issuer"],
-      ] as const
-    ) {
-      await page.route("**/attestation/verify", (route) =>
-        route.fulfill({
-          status: 403,
-          json: {
-            code: "relationship_denied",
-            detail: "a detail",
-            ended,
-            reasons: [{ code: "revoked" }],
-            relationship: { relationship_type: "employee" },
-          },
-        }), { times: 1 });
-      await start(page);
-      assertEquals(await approve(page), title);
-      await shows(page.locator(".sign-in-card"), next);
-    }
   },
 );

@@ -6,17 +6,28 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { screenshot } from "./browser.ts";
 
-/** Returns serious faults by axe-core's rules, including WCAG 2.2 AA. */
-export async function findFaults(page: Page): Promise<readonly string[]> {
+/**
+ * Returns serious faults by axe-core's rules, including WCAG 2.2 AA.
+ *
+ * @param rules The only rules to check (default: all).
+ */
+export async function findFaults(
+  page: Page,
+  rules?: readonly string[],
+): Promise<readonly string[]> {
   if (!await page.evaluate(() => "axe" in globalThis)) {
     await page.evaluate(axe.source);
   }
   // Without passed rules: describing and transferring them took longer than the
   // check.
-  const violations = await page.evaluate(async () => {
+  const violations = await page.evaluate(async (runOnly) => {
     const { run } = (globalThis as unknown as { axe: typeof axe }).axe;
-    return (await run({ resultTypes: ["violations"] })).violations;
-  });
+    const options = { resultTypes: ["violations"] as ["violations"] };
+    const { violations } = await run(
+      runOnly ? { ...options, runOnly } : options,
+    );
+    return violations;
+  }, rules && [...rules]);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) =>
       `${id} at ${target.join(" ")}: ${failureSummary}`
@@ -24,55 +35,44 @@ export async function findFaults(page: Page): Promise<readonly string[]> {
   );
 }
 
-/** The devices for checking a state, and the widths of each. */
-export const DEVICES = [
-  {
-    name: "a desk",
-    device: { viewport: { width: 1280, height: 720 } },
-    widths: [320, 375, 768, 1440],
-  },
-  {
-    name: "a phone",
-    device: {
-      viewport: { width: 375, height: 812 },
-      isMobile: true,
-      hasTouch: true,
-    },
-    widths: [320, 375],
-  },
-] as const;
-
-const COLOR_SCHEMES = ["light", "dark"] as const;
+/** The rules of axe that depend on colours or on the width. */
+const LOOKS = ["color-contrast", "scrollable-region-focusable", "target-size"];
 
 /**
- * Checks a state from all sides, since reaching it takes longer than a check:
- * no fault in light or (on a desk) dark, and nothing wider than the screen.
+ * Checks a state from all sides, since reaching it takes longer than a check: a
+ * desk in light, a phone in dark, and nothing wider than the screen.
  */
-export async function inspect(
-  page: Page,
-  state: string,
-  { widths, touch }: {
-    readonly widths: readonly number[];
-    /** Whether to check that controls are large enough for touch. */
-    readonly touch: boolean;
-  },
-): Promise<void> {
-  // The colours do not depend on the width.
-  for (const colorScheme of touch ? ["light"] as const : COLOR_SCHEMES) {
-    await page.emulateMedia({ colorScheme });
-    await screenshot(page, `${state}-${colorScheme}`);
-    assertEquals(await findFaults(page), [], `${state}, ${colorScheme}`);
+export async function inspect(page: Page, state: string): Promise<void> {
+  const desk = page.viewportSize()!;
+  await screenshot(page, `${state}-light`);
+  assertEquals(await findFaults(page), [], state);
+  for (const width of [768, 1440]) {
+    await page.setViewportSize({ ...desk, width });
+    await requireFitting(page, width, state);
   }
-  const before = page.viewportSize()!;
-  for (const width of widths) {
-    await page.setViewportSize({ ...before, width });
-    const wide = await page.evaluate(() =>
-      document.documentElement.scrollWidth
-    );
-    assert(wide <= width, `${state} is ${wide} of ${width} pixels wide`);
-    if (touch) assertEquals(await findSmallControls(page), [], state);
+  await page.emulateMedia({ colorScheme: "dark" });
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Emulation.setTouchEmulationEnabled", { enabled: true });
+  for (const width of [320, 375]) {
+    await cdp.send("Emulation.setDeviceMetricsOverride", {
+      ...{ width, height: 812, deviceScaleFactor: 1, mobile: true },
+    });
+    await requireFitting(page, width, state);
+    assertEquals(await findSmallControls(page), [], state);
   }
-  await page.setViewportSize(before);
+  await screenshot(page, `${state}-phone`);
+  assertEquals(await findFaults(page, LOOKS), [], `${state} on a dark phone`);
+  await cdp.send("Emulation.setTouchEmulationEnabled", { enabled: false });
+  await cdp.detach();
+  await page.emulateMedia({ colorScheme: "light" });
+  // Replaces the phone's size too.
+  await page.setViewportSize({ ...desk, width: desk.width + 1 });
+  await page.setViewportSize(desk);
+}
+
+async function requireFitting(page: Page, width: number, state: string) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert(wide <= width, `${state} is ${wide} of ${width} pixels wide`);
 }
 
 /** Returns the controls that are too low for a finger. */

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /** The actions of a person on the page. @module */
 
+import { assert } from "@std/assert";
 import type { Page } from "playwright-core";
 import { readRoute } from "../../ui/route.ts";
 
@@ -131,6 +132,17 @@ export async function tabTo(
     if ((await focused(page)).startsWith(text)) return;
   }
   throw new Error(`Cannot reach ${text} with the Tab key`);
+}
+
+/** Asserts that a control is visible without scrolling, at a desk and a phone. */
+export async function requireVisible(page: Page, id: string): Promise<void> {
+  const desk = page.viewportSize()!;
+  for (const size of [{ width: 390, height: 844 }, desk]) {
+    await page.setViewportSize(size);
+    const box = await page.locator(id).boundingBox();
+    assert(box !== null && box.y >= 0, id);
+    assert(box.y + box.height <= size.height, `${id} ends below ${size.width}`);
+  }
 }
 
 /**
