@@ -1,6 +1,5 @@
 /** The demo as a guided tour on the page: hired, signed in, let go, refused. @module */
 
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Problem, request, usePage, useWork } from "../ui/api.ts";
 import {
