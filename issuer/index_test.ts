@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import type { RecoveryNotice } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -12,7 +13,6 @@ import {
   withPlace,
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
-import { openDatabase } from "./index/index_file.ts";
 
 // promise: A forged or older index causes no gap, no repeated sequence, and
 //   hides no lost event.
@@ -44,7 +44,7 @@ async function assertIndexed(place: Place, names: readonly string[]) {
 
 /** Changes the index file. */
 function change(place: Place, sql: string): void {
-  const database = openDatabase(`${place.dir}/.sig/index.db`)!;
+  const database = new DatabaseSync(`${place.dir}/.sig/index.db`);
   database.exec(sql);
   database.close();
 }
@@ -319,7 +319,7 @@ test("does not continue an emptied index with a gap", async ({ place }) => {
   await issuer.append(upsert({ event_id: "e3" }));
   change(place, "DELETE FROM events; DELETE FROM mark");
   await issuer.close();
-  const found = openDatabase(`${place.dir}/.sig/index.db`)!;
+  const found = new DatabaseSync(`${place.dir}/.sig/index.db`);
   const { n } = found.prepare("SELECT count(*) AS n FROM mark").get()!;
   found.close();
   assertEquals(n, 0);

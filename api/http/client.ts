@@ -1,17 +1,9 @@
 /** Client addresses, and the rate limit of each client. @module */
 
+import type * as nodeNet from "node:net";
 import { SigError } from "@sig/core";
 import { quote, trimOws } from "@sig/core/internal";
 import { loadBuiltin } from "@sig/jose/internal";
-
-/** The part of `node:net` that is used, without its types. */
-interface NodeNet {
-  isIP(text: string): 0 | 4 | 6;
-  readonly BlockList: new () => {
-    addSubnet(net: string, prefix: number, type: "ipv4" | "ipv6"): void;
-    check(address: string, type: "ipv4" | "ipv6"): boolean;
-  };
-}
 
 interface ConnectionInfo {
   readonly remoteAddr?: { readonly hostname?: unknown };
@@ -72,17 +64,17 @@ export function createClientAddress(
   };
 }
 
-function loadNet(): NodeNet {
+function loadNet(): typeof nodeNet {
   const net = loadBuiltin("node:net");
   if (net === undefined) {
     throw new TypeError("Cannot trust proxies: this runtime has no node:net");
   }
-  return net as NodeNet;
+  return net as typeof nodeNet;
 }
 
 function addNetwork(
-  net: NodeNet,
-  trusted: InstanceType<NodeNet["BlockList"]>,
+  net: typeof nodeNet,
+  trusted: nodeNet.BlockList,
   network: string,
 ): void {
   const [, address = "", digits] =

@@ -235,7 +235,7 @@ Deno.test("a subject of another type is denied, whatever its id", async () => {
     assertEquals(status, 200);
     return body;
   };
-  for (const type of ["user", "did"]) {
+  for (const type of ["user", "agent", "did"]) {
     assertEquals((await ask({ type, id: ALICE })).decision, true);
   }
   const sig = { explain: true };
@@ -249,12 +249,15 @@ Deno.test("a subject of another type is denied, whatever its id", async () => {
   }]);
   assertEquals([matched_relationship_id, not_after], [null, null]);
   assertEquals(explain.relationships, []);
-  const name = await ask({ type: "did", id: "alice" });
-  assertEquals(
-    name.context.reasons[0].detail,
-    'unsupported subject: an id of type "did" must be a DID',
-  );
-  for (const type of ["User", "user ", "service", "\u202euser"]) {
+  for (const id of ["alice", "did:web:", "DID:web:alice.example"]) {
+    assertEquals(
+      (await ask({ type: "did", id })).context.reasons[0].detail,
+      'unsupported subject: an id of type "did" must be a DID',
+    );
+  }
+  const user = await ask({ type: "user", id: "alice" });
+  assertEquals(user.context.reasons, [{ code: "no_relationship" }]);
+  for (const type of ["User", "user ", "constructor", "\u202euser"]) {
     assertEquals((await ask({ type, id: ALICE })).decision, false, type);
   }
 });

@@ -241,8 +241,9 @@ function openFile(path: string): sqlite.DatabaseSync {
   // Created before SQLite does, which applies the umask; its log inherits the
   // bits.
   tryOpenFile(path, { write: true, createNew: true, mode: 0o600 })?.close();
-  const database = openDatabase(path);
-  if (database === undefined) throw new IndexError("Cannot find SQLite");
+  const module = loadBuiltin("node:sqlite") as typeof sqlite | undefined;
+  if (module === undefined) throw new IndexError("Cannot find SQLite");
+  const database = new module.DatabaseSync(path);
   try {
     database.exec(SETTINGS);
     const version = database.prepare("PRAGMA user_version").get()?.user_version;
@@ -255,12 +256,6 @@ function openFile(path: string): sqlite.DatabaseSync {
     database.close();
     throw error;
   }
-}
-
-/** Opens a database, or returns undefined if the platform has no SQLite. */
-export function openDatabase(path: string): sqlite.DatabaseSync | undefined {
-  const module = loadBuiltin("node:sqlite") as typeof sqlite | undefined;
-  return module === undefined ? undefined : new module.DatabaseSync(path);
 }
 
 type Row = Readonly<Record<string, sqlite.SQLOutputValue>>;
