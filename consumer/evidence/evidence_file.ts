@@ -11,17 +11,17 @@ import {
   type Reason,
   SigError,
 } from "@sig/core";
-import { isObject, joinBytes, member, sameBytes } from "@sig/core/internal";
+import { isObject, member, sameBytes } from "@sig/core/internal";
 import { createKeyResolver, type VerificationKey } from "@sig/jose/keys";
 import {
   decodeBase64,
+  digestLines,
   EMPTY_HASH,
   formatVerifierKey,
   HASH_BYTES,
   MAX_SUBJECT_BYTES,
   openCheckpoint,
   type OpenedCheckpoint,
-  sha256,
   sharesDigits,
   stateHashOfPath,
   stateLeaf,
@@ -149,14 +149,6 @@ export function answerOf(
     now,
   });
   return { decision, reasons, as_of: as_of ?? size };
-}
-
-const LF = Uint8Array.of(10);
-
-/** Returns the digest of a subject's lines in the state tree (§13.2). */
-export function digestOf(lines: readonly Uint8Array[]): Uint8Array {
-  const all = joinBytes(lines.flatMap((line) => [line, LF]));
-  return all.length > MAX_SUBJECT_BYTES ? EMPTY_HASH : sha256(all);
 }
 
 /** @throws {SigError} `invalid_evidence` */
@@ -291,7 +283,7 @@ function leafAtEnd(
   }
   if (other === undefined) {
     if (lines.length === 0) return EMPTY_HASH;
-    const digest = digestOf(lines);
+    const digest = digestLines(lines);
     // The tree has no digest for so many lines, so any other lines would match
     // too.
     if (digest === EMPTY_HASH) {

@@ -3,6 +3,7 @@
 import { parseQuestion, parseRequirements, SigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import {
+  digestLines,
   EMPTY_HASH,
   encodeBase64,
   invalidCheckpoint,
@@ -10,7 +11,6 @@ import {
   MAX_SUBJECT_BYTES,
   type OpenedCheckpoint,
   pathAmong,
-  proofInvalid,
   sharesDigits,
   subjectKey,
 } from "@sig/jose/proofs";
@@ -23,13 +23,8 @@ import { encodeHex } from "@std/encoding/hex";
 import type { Walk } from "../proofs/proof_files.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import {
-  answerOf,
-  asAskedNow,
-  digestOf,
-  type Evidence,
-} from "./evidence_file.ts";
-import { IssuerProofs } from "../follow/issuer_proofs.ts";
+import { answerOf, asAskedNow, type Evidence } from "./evidence_file.ts";
+import { requireProofs } from "../follow/issuer_proofs.ts";
 import { SubjectReplay } from "../verify/subject_replay.ts";
 
 /** As `makeEvidence`. */
@@ -41,13 +36,10 @@ export async function make(
   const require = parseRequirements(question.require);
   const { as_of, ...asked } = question;
   parseQuestion({ ...asked, require, asOf: as_of });
-  const proofs = new IssuerProofs(location);
-  const loaded = await proofs.load(options);
-  const { checkpoint, fault, files } = proofs;
-  if (fault !== undefined) throw fault;
-  if (files === undefined || checkpoint === undefined) {
-    throw proofInvalid("the issuer publishes no proofs");
-  }
+  const { loaded, checkpoint, files, text } = await requireProofs(
+    location,
+    options,
+  );
   const recovery = namedBy(checkpoint, loaded.recovery);
   const walk = await files.walk(checkpoint.state, question.subject);
   const { path, other, lines } = endOf(walk, question.subject);
@@ -63,7 +55,7 @@ export async function make(
     issuer: loaded.issuer,
     question,
     answer: answerOf(replay, question, size, options.now),
-    checkpoint: (await proofs.text)!,
+    checkpoint: text,
     path: path.map(encodeBase64),
     lines: lines.map((line) => decoder.decode(line)),
     ...(other === undefined ? {} : { other }),
@@ -119,7 +111,7 @@ function endOf({ end, depth, path }: Walk, subject: string) {
   if (found === undefined || sameBytes(found.key, key)) {
     return { path: whole, lines };
   }
-  const lines_sha256 = encodeHex(digestOf(lines));
+  const lines_sha256 = encodeHex(digestLines(lines));
   const other = { key: encodeHex(found.key), lines_sha256 };
   return { path: whole, lines: [], other };
 }

@@ -9,14 +9,13 @@ import {
   type NoteKey,
   noteKeyId,
   parseNote,
-  proofInvalid,
   verifyNote,
 } from "@sig/jose/proofs";
 import { type FetchPolicy, fetchPolicyOf } from "../fetch/fetch_options.ts";
 import { postText } from "../fetch/guarded_fetch.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { IssuerProofs } from "../follow/issuer_proofs.ts";
+import { requireProofs } from "../follow/issuer_proofs.ts";
 
 /** A witness, as published by its operator. */
 export interface Witness {
@@ -52,15 +51,10 @@ export async function request(
   { url, key }: Witness,
   options: RequestCosignatureOptions,
 ): Promise<string> {
-  const proofs = new IssuerProofs(location);
-  await proofs.load(options);
-  const { checkpoint, fault, files } = proofs;
-  if (fault !== undefined) throw fault;
-  if (files === undefined || checkpoint === undefined) {
-    throw proofInvalid("the issuer publishes no proofs");
-  }
-  const { size } = checkpoint;
-  const note = (await proofs.text)!;
+  const { checkpoint: { size }, files, text: note } = await requireProofs(
+    location,
+    options,
+  );
   for (let old = 0, attempt = 1;; attempt++) {
     const proof = old > 0 ? await files.proveContinued(old, size) : [];
     const lines = [`old ${old}`, ...proof.map(encodeBase64), "", note];

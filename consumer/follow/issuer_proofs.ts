@@ -86,6 +86,26 @@ export async function openIssuer(
   return { pin, loaded, keys, proofs, error };
 }
 
+/**
+ * Loads an issuer and its proofs, which it must have.
+ *
+ * @throws {SigError} `proof_invalid` without proofs, `invalid_checkpoint`, and
+ * as {@linkcode IssuerProofs.load}.
+ */
+export async function requireProofs(
+  location: IssuerLocation,
+  options: LoadProofsOptions,
+) {
+  const proofs = new IssuerProofs(location);
+  const loaded = await proofs.load(options);
+  const { checkpoint, fault, files, text } = proofs;
+  if (fault !== undefined) throw fault;
+  if (files === undefined || checkpoint === undefined || text === undefined) {
+    throw proofInvalid("the issuer publishes no proofs");
+  }
+  return { loaded, checkpoint, files, text: await text };
+}
+
 /** The proofs of an issuer during one read. */
 export class IssuerProofs {
   readonly #location: IssuerLocation;

@@ -173,15 +173,23 @@ function bytesOfLines(lines: readonly PlacedLine[]): number {
 
 /** Creates the leaf of a subject from its lines. */
 export function leafOf({ key, lines }: SubjectLines): StateLeaf {
-  const digest = bytesOfLines(lines) > MAX_SUBJECT_BYTES
-    ? EMPTY_HASH
-    : sha256(joinLines(lines));
-  return stateLeaf(key, digest);
+  return stateLeaf(key, digestLines(lines.map(({ bytes }) => bytes)));
 }
 
-function joinLines(lines: readonly PlacedLine[]): Uint8Array<ArrayBuffer> {
+/**
+ * Returns the digest of a subject's lines; {@linkcode EMPTY_HASH} if they
+ * exceed {@linkcode MAX_SUBJECT_BYTES}.
+ *
+ * @param lines The lines without their LFs.
+ */
+export function digestLines(lines: readonly Uint8Array[]): Uint8Array {
+  const bytes = lines.reduce((sum, { length }) => sum + length + 1, 0);
+  return bytes > MAX_SUBJECT_BYTES ? EMPTY_HASH : sha256(joinLines(lines));
+}
+
+function joinLines(lines: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const LF = Uint8Array.of(10);
-  return joinBytes(lines.flatMap(({ bytes }) => [bytes, LF]));
+  return joinBytes(lines.flatMap((line) => [line, LF]));
 }
 
 /** A file of the state tree, and the hash in its name. */
@@ -269,7 +277,8 @@ function linesFile(
   if (bytesOfLines(lines) > MAX_SUBJECT_BYTES) {
     return new TextEncoder().encode(`too-large ${encodeHex(groups[0]!.key)}\n`);
   }
-  return joinLines(lines.sort((a, b) => a.event.sequence - b.event.sequence));
+  lines.sort((a, b) => a.event.sequence - b.event.sequence);
+  return joinLines(lines.map(({ bytes }) => bytes));
 }
 
 /** Creates the page with the hashes of 16 children. */
