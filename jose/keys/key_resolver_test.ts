@@ -80,11 +80,11 @@ Deno.test("rejects a key set with a private member at any position", async () =>
     { ...a, d: null },
     { ...withoutKid, d: "AAAA" },
     { ...a, use: "enc", d: "AAAA" },
-    { kty: "EC", crv: "P-256", x: "AA", y: "AA", d: "AAAA" },
-    { kty: "RSA", n: "AA", e: "AQAB", p: "AAAA" },
-    { kty: "oct", k: "AAAA", kid: "h" },
     { kty: "oct", kid: "h" },
-    { kty: "AKP", alg: "ML-DSA-44", pub: "AA", priv: "AAAA" },
+    ...["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"].map((name) => ({
+      ...{ kty: "RSA", n: "AA", e: "AQAB" },
+      [name]: "AAAA",
+    })),
   ];
   for (const secret of secrets) {
     for (const keys of [[secret], [a, secret], [secret, a, a]]) {
@@ -96,6 +96,16 @@ Deno.test("rejects a key set with a private member at any position", async () =>
       assert(!error.message.includes("AAAA"));
       assert(error.context.hint?.includes("no longer a secret"));
     }
+  }
+});
+
+Deno.test("rejects a kid that is not a key identifier", async () => {
+  for (const kid of ["", "a\nb", "k".repeat(257), 5, null]) {
+    await expectSigError(
+      () => createKeyResolver({ keys: [{ ...a, kid }] }),
+      "invalid_key",
+      "Cannot use key: kid must be a string of 1 to 256 characters, none of them a control character",
+    );
   }
 });
 
