@@ -63,6 +63,8 @@ export interface ParseJsonOptions {
    * text over the limit is not built, which could block a server for a second.
    */
   readonly maxValues?: number;
+  /** Whether numbers must be written in digits only (default: false). */
+  readonly digitsOnly?: boolean;
 }
 
 /** A parsed value, with the members that are not spelled as plain integers. */
@@ -128,20 +130,22 @@ export function parseJsonWithSpelling(
   options: ParseJsonOptions = {},
 ): ParsedJson {
   const text = decode(input);
-  const {
-    maxDepth = DEFAULT_LIMITS.maxJsonDepth,
-    maxValues = Infinity,
-  } = options;
+  const rules = {
+    maxDepth: DEFAULT_LIMITS.maxJsonDepth,
+    maxValues: Infinity,
+    digitsOnly: false,
+    ...options,
+  };
   // A text without escapes that is written in the same way again has no
   // duplicate name, and its numbers are spelled as `isPlain` sees them. Most
   // texts are such; the scan takes longer than all of this.
-  if (maxValues === Infinity && !text.includes("\\")) {
+  if (rules.maxValues === Infinity && !text.includes("\\")) {
     const value = parseIfJson(text);
-    if (isPlain(value, maxDepth) && JSON.stringify(value) === text) {
+    if (isPlain(value, rules.maxDepth) && JSON.stringify(value) === text) {
       return { value, decimals: new Set() };
     }
   }
-  const scan = new Scan(text, maxDepth, maxValues);
+  const scan = new Scan(text, rules);
   const fault = scan.run();
   if (scan.isAborted) throw fault;
   const value = parseSyntax(text);
@@ -225,8 +229,7 @@ class Scan {
   /** Names of the root's members that are numbers in a special spelling. */
   readonly decimals: Set<string> = new Set();
   readonly #text: string;
-  readonly #maxDepth: number;
-  readonly #maxValues: number;
+  readonly #rules: Required<ParseJsonOptions>;
   readonly #escapes: boolean;
   /**
    * For each open bracket: the names in an object (undefined for an array), and
@@ -240,10 +243,9 @@ class Scan {
   /** Whether the scan ended before the text. */
   isAborted = false;
 
-  constructor(text: string, maxDepth: number, maxValues: number) {
+  constructor(text: string, rules: Required<ParseJsonOptions>) {
     this.#text = text;
-    this.#maxDepth = maxDepth;
-    this.#maxValues = maxValues;
+    this.#rules = rules;
     this.#escapes = text.includes("\\");
   }
 
@@ -263,10 +265,13 @@ class Scan {
       if (c === QUOTE) {
         i = this.#string(i);
       } else if (c === 0x7b || c === 0x5b) { // { [
-        if (this.#places.length === this.#maxDepth) {
-          return this.#abort("depth", `more than ${this.#maxDepth} levels`);
+        if (this.#places.length === this.#rules.maxDepth) {
+          return this.#abort(
+            "depth",
+            `more than ${this.#rules.maxDepth} levels`,
+          );
         }
-        if (++this.#values > this.#maxValues) return this.#tooMany();
+        if (++this.#values > this.#rules.maxValues) return this.#tooMany();
         this.#names.push(c === 0x7b ? new Set() : undefined);
         this.#places.push(c === 0x7b ? "" : 0);
         i++;
@@ -278,7 +283,7 @@ class Scan {
         i = this.#number(i);
       } else {
         if (c === COMMA) {
-          if (++this.#values > this.#maxValues) return this.#tooMany();
+          if (++this.#values > this.#rules.maxValues) return this.#tooMany();
           this.#nextItem();
         }
         i++;
@@ -371,6 +376,9 @@ class Scan {
       integer = false;
     }
     if (!integer || text.charCodeAt(start) === MINUS) {
+      if (this.#rules.digitsOnly) {
+        this.#report("number", "a number is not written in digits only");
+      }
       const [name] = this.#places;
       if (this.#places.length === 1 && typeof name === "string") {
         this.decimals.add(name);
@@ -389,7 +397,7 @@ class Scan {
   }
 
   #tooMany(): JsonError {
-    return this.#abort("values", `more than ${this.#maxValues} values`);
+    return this.#abort("values", `more than ${this.#rules.maxValues} values`);
   }
 
   #abort(fault: "depth" | "values", message: string): JsonError {

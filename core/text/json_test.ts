@@ -114,6 +114,19 @@ Deno.test("rejects overflowing numbers and unsafe integers, with their place", (
   }
 });
 
+Deno.test("rejects numbers that are not written in digits only on request", () => {
+  const options = { digitsOnly: true };
+  for (const number of ["1.0", "1e0", "1E2", "-1", "-0"]) {
+    assertEquals(faultOf(`{"a":[${number}]}`), undefined);
+    assertEquals(faultOf(`{"a":[${number}]}`, options), {
+      fault: "number",
+      pointer: "/a/0",
+      message: "a number is not written in digits only",
+    });
+  }
+  assertEquals(faultOf('{"a":["1.0",12],"b":"-1e5"}', options), undefined);
+});
+
 Deno.test("rejects lone surrogates, escaped or not", () => {
   const table: readonly (readonly [string, JsonFault | undefined])[] = [
     ['"\\ud800"', "string"],

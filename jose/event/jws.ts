@@ -5,6 +5,7 @@ import {
   JsonError,
   type OpenObject,
   parseJson,
+  type ParseJsonOptions,
   type SigError,
 } from "@sig/core";
 import { decodeBase64UrlStrict, isObject, member } from "@sig/core/internal";
@@ -52,11 +53,13 @@ interface CompactJws {
 /**
  * Parses three base64url parts, of which the first two are strict JSON objects.
  *
+ * @param options How the claims are parsed.
  * @throws the error that `fault` returns.
  */
 export function readCompactJws(
   text: string,
   fault: (why: string) => SigError,
+  options?: ParseJsonOptions,
 ): CompactJws {
   const [first, second, third, ...rest] = text.split(".");
   if (
@@ -65,7 +68,7 @@ export function readCompactJws(
   ) throw fault("it must be three base64url parts with dots between them");
   return {
     header: readObject(first, "the header", fault),
-    claims: readObject(second, "the claims", fault),
+    claims: readObject(second, "the claims", fault, options),
     signature: decodePart(third, "the signature", fault),
     signingInput: encoder.encode(`${first}.${second}`),
   };
@@ -140,9 +143,10 @@ function readObject(
   part: string,
   what: string,
   fault: (why: string) => SigError,
+  options?: ParseJsonOptions,
 ): OpenObject {
   try {
-    const value = parseJson(decodePart(part, what, fault));
+    const value = parseJson(decodePart(part, what, fault), options);
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
