@@ -31,11 +31,12 @@ class Visitor {
   }
 
   /** Signs a new employee in. */
-  static async signedIn(site: HonoSite): Promise<Visitor> {
+  static async signedIn(site: HonoSite) {
     const visitor = new Visitor(site);
-    await site.demo.enrol(visitor.person.did);
+    const { did } = visitor.person;
+    const { relationship_id } = await site.demo.enrol(did);
     assertEquals((await visitor.signIn()).status, 200);
-    return visitor;
+    return Object.assign(visitor, { did, relationship_id });
   }
 
   /** Returns the same person and browser at another application. */
@@ -43,24 +44,26 @@ class Visitor {
     return new Visitor(site, this);
   }
 
-  async get(path: string, headers: Record<string, string> = {}) {
-    return await readAnswer(
-      this.browser.send(this.#site.origin + path, { headers }),
-    );
+  get(path: string, headers: Record<string, string> = {}) {
+    return this.browser.ask(this.#site.origin + path, { headers });
   }
 
-  async post(
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ) {
-    return await readAnswer(
-      this.browser.send(this.#site.origin + path, {
-        method: "POST",
-        headers: { ...JSON_TYPE, ...headers },
-        body: JSON.stringify(body) ?? null,
-      }),
-    );
+  /** Returns the subject that handlers see, or "nobody". */
+  async seen(): Promise<string> {
+    return (await this.get("/")).text;
+  }
+
+  post(path: string, body?: unknown, headers: Record<string, string> = {}) {
+    return this.browser.ask(this.#site.origin + path, {
+      method: "POST",
+      headers: { ...JSON_TYPE, ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body) ?? null,
+    });
+  }
+
+  /** The value of a cookie at the application. */
+  cookie(name: string): string {
+    return this.browser.cookies.get(cookieAt(name, this.#site))!;
   }
 
   async attestation(): Promise<string> {
@@ -93,74 +96,66 @@ Deno.test("an employee signs in, handlers read the session, and the employee sig
   const visitor = new Visitor(site);
   const { did } = visitor.person;
   await site.demo.enrol(did);
-  assertEquals((await visitor.get("/")).text, "nobody");
+  assertEquals(await visitor.seen(), "nobody");
   assertEquals((await visitor.get("/sig/session")).status, 401);
   const { status, body, headers } = await visitor.signIn();
   assertEquals([status, body.subject], [200, did]);
   assertEquals(body.relationship.roles, ["deploy"]);
+  const name = cookieAt("sig-session", site);
   const cookie = headers.getSetCookie().find((each) =>
-    each.startsWith(`${cookieAt("sig-session", site)}=`)
+    each.startsWith(`${name}=`)
   );
   assert(cookie?.endsWith("; Path=/; HttpOnly; SameSite=Lax"), cookie);
-  assertEquals((await visitor.get("/")).text, did);
+  assertEquals(await visitor.seen(), did);
   assertEquals((await visitor.get("/sig/session")).body, body);
   assertEquals((await visitor.get("/deploy")).text, "deployed");
-  const { cookies } = visitor.browser;
-  const before = cookies.get(cookieAt("sig-session", site))!;
+  const before = visitor.cookie("sig-session");
   assertEquals((await visitor.post("/sig/logout")).status, 204);
-  cookies.set(cookieAt("sig-session", site), before);
-  assertEquals((await visitor.get("/")).text, "nobody");
+  visitor.browser.cookies.set(name, before);
+  assertEquals(await visitor.seen(), "nobody");
 });
 
 Deno.test("a revocation ends the session; an unreachable issuer does not", async () => {
   await using site = await HonoSite.start();
-  const visitor = new Visitor(site);
-  const { relationship_id } = await site.demo.enrol(visitor.person.did);
-  await visitor.signIn();
+  const visitor = await Visitor.signedIn(site);
   site.issuerIsDown = true;
-  assertEquals((await visitor.get("/")).text, visitor.person.did);
-  const unanswered = await visitor.get("/deploy");
-  assertEquals(unanswered.status, 503);
-  assertEquals(unanswered.body.status, 503);
-  assert(unanswered.headers.has("retry-after"));
+  assertEquals(await visitor.seen(), visitor.did);
+  const { status, body, headers } = await visitor.get("/deploy");
+  assertEquals([status, body.status], [503, 503]);
+  assert(headers.has("retry-after"));
   site.issuerIsDown = false;
   site.skewMs += 6_000;
-  await site.demo.revoke(relationship_id);
-  assertEquals((await visitor.get("/")).text, "nobody");
+  await site.demo.revoke(visitor.relationship_id);
+  assertEquals(await visitor.seen(), "nobody");
   assertEquals((await visitor.get("/deploy")).status, 401);
   const again = await visitor.signIn();
   assertEquals([again.status, again.body.code], [403, "relationship_denied"]);
 });
 
-Deno.test("while the issuer fails, a session continues for graceMs, then pages get 503", async () => {
+Deno.test("while the issuer fails, a session continues for graceMs, then pages get 503 and the person can still sign out", async () => {
   await using site = await HonoSite.start({ graceMs: 60_000 });
-  const visitor = await Visitor.signedIn(site);
+  const stays = await Visitor.signedIn(site);
+  const leaves = await Visitor.signedIn(site);
   site.issuerIsDown = true;
   site.skewMs = 58_000;
-  assertEquals((await visitor.get("/")).text, visitor.person.did);
+  assertEquals(await stays.seen(), stays.did);
   site.skewMs = 66_000;
-  const { status, body } = await visitor.get("/");
-  assertEquals([status, body.status, body.code], [503, 503, "fetch_status"]);
-  site.issuerIsDown = false;
-  site.skewMs = 76_000;
-  assertEquals((await visitor.get("/")).text, visitor.person.did);
-});
-
-Deno.test("a person can sign out once the grace period is over, and stays signed out when the issuer answers again", async () => {
-  await using site = await HonoSite.start({ graceMs: 60_000 });
-  const visitor = await Visitor.signedIn(site);
-  site.issuerIsDown = true;
-  site.skewMs = 66_000;
-  assertEquals((await visitor.get("/")).status, 503);
-  assertEquals((await visitor.get("/sig/login")).status, 200);
-  const { status, headers } = await visitor.post("/sig/logout");
+  for (const visitor of [stays, leaves]) {
+    const { status, body } = await visitor.get("/");
+    assertEquals([status, body.status, body.code], [503, 503, "fetch_status"]);
+  }
+  assertEquals((await leaves.get("/sig/login")).status, 200);
+  const { status, headers } = await leaves.post("/sig/logout");
   assertEquals(status, 204);
   const [cookie = ""] = headers.getSetCookie();
   assertStringIncludes(cookie, "sig-session");
   assertStringIncludes(cookie, "=; Max-Age=0");
   site.issuerIsDown = false;
   site.skewMs = 76_000;
-  assertEquals((await visitor.get("/")).text, "nobody");
+  assertEquals([await stays.seen(), await leaves.seen()], [
+    stays.did,
+    "nobody",
+  ]);
 });
 
 Deno.test("signing out removes the cookie even if the store can't end the session", async () => {
@@ -177,33 +172,27 @@ Deno.test("signing out removes the cookie even if the store can't end the sessio
   isDown = true;
   const { status, body } = await visitor.post("/sig/logout");
   assertEquals([status, body.code], [503, "store_unavailable"]);
-  assertEquals((await visitor.get("/")).text, "nobody");
+  assertEquals(await visitor.seen(), "nobody");
 });
 
 Deno.test("the issuer is not queried again within recheckMs", async () => {
   await using site = await HonoSite.start({ recheckMs: 60_000 });
-  const visitor = new Visitor(site);
-  const { relationship_id } = await site.demo.enrol(visitor.person.did);
-  await visitor.signIn();
-  await site.demo.revoke(relationship_id);
-  assertEquals((await visitor.get("/")).text, visitor.person.did);
+  const visitor = await Visitor.signedIn(site);
+  await site.demo.revoke(visitor.relationship_id);
+  assertEquals(await visitor.seen(), visitor.did);
   site.skewMs = 61_000;
-  assertEquals((await visitor.get("/")).text, "nobody");
+  assertEquals(await visitor.seen(), "nobody");
 });
 
 Deno.test("a missing relationship gets 403 with reasons; without a login, scripts get 401 and pages the login", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);
   const page = { accept: "text/html,*/*" };
-  const nobody = await visitor.get("/page?a=b&c", page);
-  assertEquals(
-    [nobody.status, nobody.headers.get("location")],
-    [303, "/sig/login?rd=%2Fpage%3Fa%3Db%26c"],
-  );
-  const script = await visitor.get("/page", {
-    ...page,
-    "sec-fetch-mode": "cors",
-  });
+  const { status, headers } = await visitor.get("/page?a=b&c", page);
+  const login = "/sig/login?rd=%2Fpage%3Fa%3Db%26c";
+  assertEquals([status, headers.get("location")], [303, login]);
+  const cors = { ...page, "sec-fetch-mode": "cors" };
+  const script = await visitor.get("/page", cors);
   assertEquals([script.status, script.body.code], [401, "unauthorized"]);
   await site.demo.enrol(visitor.person.did);
   await visitor.signIn();
@@ -233,15 +222,15 @@ Deno.test("rejects a challenge of another browser and a used challenge", async (
     422,
     "invalid_attestation",
   ]);
-  assertEquals((await victim.get("/")).text, "nobody");
-  const mine = visitor.browser.cookies.get(cookieAt("sig-challenge", site))!;
-  assertEquals(
-    (await visitor.post("/sig/session", { attestation })).status,
-    200,
-  );
-  visitor.browser.cookies.set(cookieAt("sig-challenge", site), mine);
-  const again = await visitor.post("/sig/session", { attestation });
-  assertEquals([again.status, again.body.code], [409, "challenge_used"]);
+  assertEquals(await victim.seen(), "nobody");
+  const mine = visitor.cookie("sig-challenge");
+  for (
+    const [expected, code] of [[200], [409, "challenge_used"]] as const
+  ) {
+    visitor.browser.cookies.set(cookieAt("sig-challenge", site), mine);
+    const answer = await visitor.post("/sig/session", { attestation });
+    assertEquals([answer.status, answer.body.code], [expected, code]);
+  }
 });
 
 Deno.test("pages of other sites can neither sign in nor sign out", async () => {
@@ -255,57 +244,45 @@ Deno.test("pages of other sites can neither sign in nor sign out", async () => {
     { origin: "null" },
   ];
   for (const headers of foreign) {
-    for (
-      const [path, body] of [["/sig/logout", {}], ["/sig/session", {
-        attestation,
-      }]] as const
-    ) {
-      const { status, body: problem } = await visitor.post(path, body, headers);
-      assertEquals([status, problem.code], [403, "origin_not_allowed"]);
+    for (const path of ["/sig/logout", "/sig/session"]) {
+      const sent = { attestation };
+      const { status, body } = await visitor.post(path, sent, headers);
+      assertEquals([status, body.code], [403, "origin_not_allowed"]);
     }
   }
-  assertEquals((await visitor.get("/")).text, visitor.person.did);
+  assertEquals(await visitor.seen(), visitor.person.did);
 });
 
 Deno.test("a logout with two session cookies is an error, and the session continues", async () => {
   await using site = await HonoSite.start();
   const visitor = await Visitor.signedIn(site);
-  const cookie = `${visitor.browser.cookie}; ${
-    cookieAt("sig-session", site)
-  }=x`;
+  const name = cookieAt("sig-session", site);
+  const headers = { cookie: `${visitor.browser.cookie}; ${name}=x` };
+  const url = `${site.origin}/sig/logout`;
   const { status, body } = await readAnswer(
-    fetch(`${site.origin}/sig/logout`, {
-      ...{ method: "POST", headers: { cookie } },
-    }),
+    fetch(url, { method: "POST", headers }),
   );
   assertEquals([status, body.code, body.detail], [
     400,
     "invalid_request",
     "Cannot log out: the browser sent two session cookies",
   ]);
-  assertEquals((await visitor.get("/")).text, visitor.person.did);
+  assertEquals(await visitor.seen(), visitor.person.did);
 });
 
 Deno.test("rejects a body that is too large, is not JSON, or has unknown members", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);
   await visitor.post("/sig/challenge");
-  const large = await visitor.post("/sig/session", {
-    attestation: "x".repeat(70_000),
-  });
-  assertEquals([large.status, large.body.code], [413, "body_too_large"]);
-  const odd = await visitor.post("/sig/session", {
-    attestation: "x",
-    subjekt: "y",
-  });
-  assertEquals([odd.status, odd.body.code], [400, "invalid_request"]);
-  const none = await readAnswer(
-    visitor.browser.send(`${site.origin}/sig/session`, {
-      method: "POST",
-      body: "{",
-    }),
-  );
-  assertEquals([none.status, none.body.code], [400, "invalid_json"]);
+  const cases = [
+    [{ attestation: "x".repeat(70_000) }, 413, "body_too_large"],
+    [{ attestation: "x", subjekt: "y" }, 400, "invalid_request"],
+    ["{", 400, "invalid_json"],
+  ] as const;
+  for (const [sent, expected, code] of cases) {
+    const { status, body } = await visitor.post("/sig/session", sent);
+    assertEquals([status, body.code], [expected, code]);
+  }
 });
 
 Deno.test("a handler that changes c.get(sig) does not change the session", async () => {
@@ -325,11 +302,10 @@ Deno.test("rejects a session of another issuer, even while our issuer fails", as
     ...{ store, audience: before.origin },
   });
   after.issuerIsDown = true;
-  const value = visitor.browser.cookies.get(cookieAt("sig-session", before));
-  const response = await fetch(after.origin, {
-    headers: { cookie: `${cookieAt("sig-session", before)}=${value}` },
-  });
-  assertEquals(await response.text(), "nobody");
+  const name = cookieAt("sig-session", before);
+  const { browser } = visitor;
+  browser.cookies.set(name, visitor.cookie("sig-session"));
+  assertEquals((await browser.ask(after.origin)).text, "nobody");
 });
 
 Deno.test("two applications with the same issuer, store and host have separate logins", async () => {
@@ -341,20 +317,19 @@ Deno.test("two applications with the same issuer, store and host have separate l
     ...{ store, issuer: shop.demo.did },
   });
   const visitor = await Visitor.signedIn(shop);
-  const { did } = visitor.person;
+  const { did } = visitor;
   const there = visitor.at(wiki);
-  assertEquals((await there.get("/")).text, "nobody");
+  assertEquals(await there.seen(), "nobody");
   // The cookie's value is rejected under the other application's cookie name
   // too.
-  const { cookies } = visitor.browser;
-  const session = cookies.get(cookieAt("sig-session", shop))!;
-  cookies.set(cookieAt("sig-session", wiki), session);
-  assertEquals((await there.get("/")).text, "nobody");
+  const session = visitor.cookie("sig-session");
+  visitor.browser.cookies.set(cookieAt("sig-session", wiki), session);
+  assertEquals(await there.seen(), "nobody");
   assertEquals((await there.signIn()).status, 200);
-  assertEquals((await there.get("/")).text, did);
-  assertEquals((await visitor.get("/")).text, did);
+  assertEquals(await there.seen(), did);
+  assertEquals(await visitor.seen(), did);
   await there.post("/sig/logout");
-  assertEquals((await visitor.get("/")).text, did);
+  assertEquals(await visitor.seen(), did);
 });
 
 Deno.test("rejects an attestation for another application of the same store", async () => {
@@ -366,9 +341,8 @@ Deno.test("rejects an attestation for another application of the same store", as
   const visitor = new Visitor(shop);
   await shop.demo.enrol(visitor.person.did);
   const attestation = await visitor.attestation();
-  const { cookies } = visitor.browser;
-  const challenge = cookies.get(cookieAt("sig-challenge", shop))!;
-  cookies.set(cookieAt("sig-challenge", wiki), challenge);
+  const challenge = visitor.cookie("sig-challenge");
+  visitor.browser.cookies.set(cookieAt("sig-challenge", wiki), challenge);
   const { status, body } = await visitor.at(wiki).post("/sig/session", {
     attestation,
   });
@@ -379,10 +353,9 @@ Deno.test("omits the relationship of a session once nothing is required", async 
   const store = createMemoryStore();
   await using site = await HonoSite.start({ store });
   const visitor = await Visitor.signedIn(site);
-  const value = visitor.browser.cookies.get(cookieAt("sig-session", site));
   const open = sigLogin({ audience: site.origin, store });
   const response = await open.request(`${site.origin}/sig/session`, {
-    headers: { cookie: `${cookieAt("sig-session", site)}=${value}` },
+    headers: { cookie: visitor.browser.cookie },
   });
   const { subject, relationship } = await response.json();
   assertEquals([subject, relationship], [visitor.person.did, null]);

@@ -1,5 +1,5 @@
 import { createMemoryStore } from "@sig/consumer/store";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import { challengesIn } from "./challenges.ts";
 import {
@@ -7,6 +7,7 @@ import {
   type CreateChallengeOptions,
 } from "./create_challenge.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { sha256 } from "../testdata/answer.ts";
 import { AUDIENCE, LoginFixture, START_MS } from "./testdata/login_fixture.ts";
 
 const DID_KEY = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
@@ -75,30 +76,26 @@ Deno.test("a challenge has exactly the members of the protocol", async () => {
   ]);
 });
 
-Deno.test("an empty request gets the first audience, any subject and 300 s", async () => {
-  const challenge = await create({});
-  assertEquals(challenge.audience, AUDIENCE);
-  assertEquals(challenge.scopes, []);
-  assertEquals(challenge.subject, null);
-  assertEquals(challenge.require, null);
-  assertEquals(challenge.expires_at, "2026-01-31T09:05:00Z");
-});
-
-Deno.test("the server sets the default lifetime, within the range", async () => {
-  const { expires_at } = await create({}, { defaultTtlSeconds: 900 });
-  assertEquals(expires_at, "2026-01-31T09:15:00Z");
-  for (const defaultTtlSeconds of [29, 901, 30.5, NaN]) {
-    await assertRejects(
-      () => create({}, { defaultTtlSeconds }),
-      RangeError,
-      "defaultTtlSeconds must be a whole number from 30 to 900",
-    );
-  }
-  await assertRejects(
-    () => create({}, { audiences: [] }),
-    RangeError,
-    "no audience is configured",
+Deno.test("an empty request gets the first audience, any subject and the server's default lifetime", async () => {
+  const { audience, scopes, subject, require, expires_at } = await create({});
+  assertEquals(
+    [audience, scopes, subject, require, expires_at],
+    [AUDIENCE, [], null, null, "2026-01-31T09:05:00Z"],
   );
+  const longest = await create({}, { defaultTtlSeconds: 900 });
+  assertEquals(longest.expires_at, "2026-01-31T09:15:00Z");
+  const invalid: readonly (readonly [object, string])[] = [
+    ...[29, 901, 30.5, NaN].map((defaultTtlSeconds) =>
+      [
+        { defaultTtlSeconds },
+        "defaultTtlSeconds must be a whole number from 30 to 900",
+      ] as const
+    ),
+    [{ audiences: [] }, "no audience is configured"],
+  ];
+  for (const [options, says] of invalid) {
+    await assertRejects(() => create({}, options), RangeError, says);
+  }
 });
 
 Deno.test("the store contains a digest of the nonce, not the nonce", async () => {
@@ -107,17 +104,7 @@ Deno.test("the store contains a digest of the nonce, not the nonce", async () =>
   const reading = await login.challenges.read(challenge_id, login.now());
   assert(reading.state === "issued");
   assertEquals(JSON.stringify(reading).includes(nonce), false);
-  const digest = await crypto.subtle.digest(
-    "SHA-256",
-    new TextEncoder().encode(nonce),
-  );
-  assertEquals(
-    reading.record.nonce_sha256,
-    new Uint8Array(digest).toBase64({
-      alphabet: "base64url",
-      omitPadding: true,
-    }),
-  );
+  assertEquals(reading.record.nonce_sha256, await sha256(nonce));
 });
 
 Deno.test("rejects invalid requests instead of correcting them", async () => {
@@ -240,10 +227,7 @@ Deno.test("W5: 5,000 ids and nonces are unique, of full length and evenly distri
   const challenges = challengesIn(createMemoryStore());
   for (let i = 0; i < 5_000; i++) {
     const { challenge_id, nonce } = await create({}, { challenges });
-    if (!/^[A-Za-z0-9_-]{32}$/.test(challenge_id)) {
-      throw new Error(challenge_id);
-    }
-    if (!/^[A-Za-z0-9_-]{43}$/.test(nonce)) throw new Error(nonce);
+    assertMatch(`${challenge_id} ${nonce}`, /^[\w-]{32} [\w-]{43}$/);
     seen.add(challenge_id).add(nonce);
     // Counts one character of each, at a changing position.
     for (const char of [challenge_id[i % 32]!, nonce[i % 42]!]) {

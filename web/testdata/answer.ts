@@ -18,3 +18,10 @@ export async function readAnswer(
   const body = text.startsWith("{") ? JSON.parse(text) : undefined;
   return { status, headers, text, body };
 }
+
+/** Returns the SHA-256 of a text in base64url, by the platform. */
+export async function sha256(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return Buffer.from(digest).toString("base64url");
+}

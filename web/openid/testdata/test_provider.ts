@@ -12,7 +12,7 @@ import {
   type DemoIssuer,
 } from "../../demo/demo_issuer.ts";
 import { type AppOptions, createApp, type WebApp } from "../../app.ts";
-import { type Answer, readAnswer } from "../../testdata/answer.ts";
+import { type Answer, readAnswer, sha256 } from "../../testdata/answer.ts";
 import {
   type GivenChallenge,
   Person,
@@ -40,12 +40,7 @@ export const CALLBACK = "https://app.example/callback";
 /** The secret of the application `app`. */
 export const SECRET = "test-secret-+/:%&=ä 4w7Xc0mYp2";
 
-/** Returns the SHA-256 of a text in base64url. */
-export async function sha256(text: string): Promise<string> {
-  const bytes = new TextEncoder().encode(text);
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return Buffer.from(digest).toString("base64url");
-}
+export { sha256 };
 
 /** Returns the entries of a client file, which tests may extend. */
 export async function usualClients(): Promise<Record<string, unknown>[]> {
