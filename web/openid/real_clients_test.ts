@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import * as openid from "openid-client";
 import * as oauth from "oauth4webapi";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
@@ -6,6 +6,7 @@ import type { Person } from "../testdata/independent_client.ts";
 import {
   Browser,
   CALLBACK,
+  providerTest as test,
   SECRET,
   TestProvider,
   usualClients,
@@ -13,15 +14,11 @@ import {
 
 async function discover(
   provider: TestProvider,
-  id: string,
-  auth: openid.ClientAuth = openid.ClientSecretPost(SECRET),
-  metadata: Partial<openid.ClientMetadata> = {},
+  auth: openid.ClientAuth,
+  metadata: Partial<openid.ClientMetadata>,
 ): Promise<openid.Configuration> {
   const config = await openid.discovery(
-    new URL(provider.origin),
-    id,
-    metadata,
-    auth,
+    ...[new URL(provider.origin), "app", metadata, auth] as const,
     { execute: [openid.allowInsecureRequests] },
   );
   // openid-client leaves some response bodies unread.
@@ -38,8 +35,6 @@ async function logIn(
   provider: TestProvider,
   config: openid.Configuration,
   person: Person,
-  more: Record<string, string> = {},
-  browser = new Browser(),
 ) {
   const verifier = openid.randomPKCECodeVerifier();
   const expectedNonce = openid.randomNonce();
@@ -51,9 +46,8 @@ async function logIn(
     code_challenge_method: "S256",
     nonce: expectedNonce,
     state: expectedState,
-    ...more,
   });
-  const back = await browser.signIn(provider, person, url.href);
+  const back = await new Browser().signIn(provider, person, url.href);
   return await openid.authorizationCodeGrant(config, back, {
     pkceCodeVerifier: verifier,
     expectedNonce,
@@ -62,90 +56,66 @@ async function logIn(
   });
 }
 
-for (
-  const [name, auth] of [
-    ["client_secret_basic", openid.ClientSecretBasic(SECRET)],
-    ["client_secret_post", openid.ClientSecretPost(SECRET)],
-  ] as const
-) {
-  Deno.test(`openid-client logs in, fetches userinfo, refreshes and revokes by ${name}`, async () => {
-    await using provider = await TestProvider.start();
+const { privateKey, publicKey } = await generateKeyPair("ES256");
+const jwk = { ...await exportJWK(publicKey), alg: "ES256" };
+const kid = await calculateJwkThumbprint(jwk);
+
+/** How `app` authenticates, and the algorithm of its ID tokens. */
+const WAYS = [
+  ["client_secret_basic", openid.ClientSecretBasic(SECRET), "RS256"],
+  ["client_secret_post", openid.ClientSecretPost(SECRET), "ES256"],
+  ["client_secret_post", openid.ClientSecretPost(SECRET), "EdDSA"],
+  ["private_key_jwt", openid.PrivateKeyJwt({ key: privateKey, kid }), "RS256"],
+] as const;
+
+for (const [method, auth, alg] of WAYS) {
+  Deno.test(`openid-client logs in, fetches userinfo, refreshes and revokes by ${method}, with ${alg}`, async () => {
+    const [usual] = await usualClients();
+    const app: Record<string, unknown> = { ...usual };
+    if (method === "private_key_jwt") {
+      delete app.client_secret_sha256;
+      app.jwks = { keys: [{ ...jwk, kid }] };
+    }
+    const id_token_signed_response_alg = alg;
+    await using provider = await TestProvider.start({
+      clients: [{ ...app, id_token_signed_response_alg }],
+    });
     const { person } = await provider.employ();
-    const config = await discover(provider, "app", auth);
+    const config = await discover(provider, auth, {
+      id_token_signed_response_alg,
+    });
+    // Verifies signatures too, which is optional with TLS.
+    openid.enableNonRepudiationChecks(config);
     const tokens = await logIn(provider, config, person);
     const claims = tokens.claims()!;
     assertEquals(claims.sub, person.did);
     assertEquals(claims.amr, ["pop"]);
     assertEquals(claims.groups, ["employee", "role:deploy"]);
     assertEquals(claims.roles, ["deploy"]);
-    assert(/^u-[0-9a-f]{16}$/.test(String(claims.preferred_username)));
+    assertMatch(String(claims.preferred_username), /^u-[0-9a-f]{16}$/);
     assertEquals(claims.email, undefined);
-    const info = await openid.fetchUserInfo(
-      config,
-      tokens.access_token,
-      person.did,
-    );
-    assertEquals(info.groups, claims.groups);
-    assertEquals(info.sig, claims.sig);
-    const next = await openid.refreshTokenGrant(
-      config,
-      tokens.refresh_token!,
-    );
+    const userinfo = (token: string) =>
+      openid.fetchUserInfo(config, token, person.did);
+    const info = await userinfo(tokens.access_token);
+    assertEquals([info.groups, info.sig], [claims.groups, claims.sig]);
+    const refresh = (token: string | undefined) =>
+      openid.refreshTokenGrant(config, token!);
+    const next = await refresh(tokens.refresh_token);
     assertEquals(next.claims()?.sid, claims.sid);
     await openid.tokenRevocation(config, next.refresh_token!);
     await assertRejects(
-      () => openid.refreshTokenGrant(config, next.refresh_token!),
+      () => refresh(next.refresh_token),
       openid.ResponseBodyError,
     );
     const error = await assertRejects(
-      () => openid.fetchUserInfo(config, next.access_token, person.did),
+      () => userinfo(next.access_token),
       openid.WWWAuthenticateChallengeError,
     );
     assertEquals(error.cause[0]?.parameters.error, "invalid_token");
   });
 }
 
-for (const alg of ["RS256", "ES256", "EdDSA"] as const) {
-  Deno.test(`openid-client accepts ID tokens signed by ${alg}`, async () => {
-    const clients = await usualClients();
-    clients[0]!.id_token_signed_response_alg = alg;
-    await using provider = await TestProvider.start({ clients });
-    const { person } = await provider.employ();
-    const config = await discover(
-      provider,
-      "app",
-      openid.ClientSecretPost(SECRET),
-      { id_token_signed_response_alg: alg },
-    );
-    // Verifies signatures too, which is optional with TLS.
-    openid.enableNonRepudiationChecks(config);
-    const tokens = await logIn(provider, config, person);
-    assertEquals(tokens.claims()?.sub, person.did);
-  });
-}
-
-Deno.test("openid-client logs in by private_key_jwt", async () => {
-  const { privateKey, publicKey } = await generateKeyPair("ES256");
-  const jwk = { ...await exportJWK(publicKey), alg: "ES256" };
-  const kid = await calculateJwkThumbprint(jwk);
-  const clients = [{
-    client_id: "app",
-    jwks: { keys: [{ ...jwk, kid }] },
-    redirect_uris: [CALLBACK],
-  }];
-  await using provider = await TestProvider.start({ clients });
-  const { person } = await provider.employ();
-  const config = await discover(
-    provider,
-    "app",
-    openid.PrivateKeyJwt({ key: privateKey, kid }),
-  );
-  const tokens = await logIn(provider, config, person);
-  assertEquals(tokens.claims()?.sub, person.did);
-});
-
-Deno.test("oauth4webapi, which validates strictly, logs in as a public client", async () => {
-  await using provider = await TestProvider.start();
+test("oauth4webapi, which validates strictly, logs in as a public client", async (provider) => {
   const { person } = await provider.employ();
   const insecure = { [oauth.allowInsecureRequests]: true };
   const issuer = new URL(provider.origin);

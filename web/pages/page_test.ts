@@ -2,31 +2,34 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readFeedVector } from "../../tests/kit/vectors.ts";
 import { ORIGIN, Site } from "../testdata/site.ts";
 
-Deno.test("a request for an unknown document does not reach the issuer", async () => {
-  let requests = 0;
+/** A site of an issuer that answers each request with a status. */
+function failingSite(status: number) {
+  const asked = { count: 0 };
   const site = new Site({
     issuers: ["acme.example"],
     fetch() {
-      requests++;
-      return Promise.resolve(new Response(null, { status: 404 }));
+      asked.count++;
+      return Promise.resolve(new Response(null, { status }));
     },
   });
+  return { site, asked };
+}
+
+/** Requests a path with headers. */
+function get(site: Site, path: string, headers: Record<string, string> = {}) {
+  return site.app.fetch(new Request(ORIGIN + path, { headers }));
+}
+
+Deno.test("a request for an unknown document does not reach the issuer", async () => {
+  const { site, asked } = failingSite(404);
   const { status, body } = await site.ask("/ui/issuers/0/key.jwk");
-  assertEquals([status, body.code], [404, "not_found"]);
-  assertEquals(requests, 0);
+  assertEquals([status, body.code, asked.count], [404, "not_found", 0]);
   assertEquals((await site.ask("/ui/issuers/0/sig.json")).status, 502);
-  assertEquals(requests, 1);
+  assertEquals(asked.count, 1);
 });
 
 Deno.test("a failing issuer is queried once in five seconds, however many people visit", async () => {
-  let requests = 0;
-  const site = new Site({
-    issuers: ["acme.example"],
-    fetch() {
-      requests++;
-      return Promise.resolve(new Response(null, { status: 500 }));
-    },
-  });
+  const { site, asked } = failingSite(500);
   for (let i = 0; i < 10; i++) {
     for (const file of ["sig.json", "events.jsonl"]) {
       const { status, body } = await site.ask(`/ui/issuers/0/${file}`);
@@ -34,10 +37,10 @@ Deno.test("a failing issuer is queried once in five seconds, however many people
     }
     site.nowMs += 499;
   }
-  assertEquals(requests, 1);
+  assertEquals(asked.count, 1);
   site.nowMs += 10;
   await site.ask("/ui/issuers/0/sig.json");
-  assertEquals(requests, 2);
+  assertEquals(asked.count, 2);
 });
 
 Deno.test("the page has a strict Content-Security-Policy and an ETag", async () => {
@@ -49,9 +52,7 @@ Deno.test("the page has a strict Content-Security-Policy and an ETag", async () 
   assertStringIncludes(policy, "frame-ancestors 'none'");
   assert(!policy.includes("unsafe"));
   const etag = page.headers.get("etag") ?? "";
-  const again = await site.app.fetch(
-    new Request(`${ORIGIN}/`, { headers: { "if-none-match": etag } }),
-  );
+  const again = await get(site, "/", { "if-none-match": etag });
   assertEquals([again.status, await again.text()], [304, ""]);
   const paths = [...page.text.matchAll(/(?:src|href)="(\/ui\/[^"]+)"/g)];
   assertEquals(paths.length, 2);
@@ -74,11 +75,9 @@ Deno.test("the page contains its config, and no text in it can end the attribute
 
 Deno.test("the page's script is at most 80 kB for a browser", async () => {
   const site = new Site();
-  const response = await site.app.fetch(
-    new Request(`${ORIGIN}/ui/page.min.js`, {
-      headers: { "accept-encoding": "gzip, deflate, br, zstd" },
-    }),
-  );
+  const response = await get(site, "/ui/page.min.js", {
+    "accept-encoding": "gzip, deflate, br, zstd",
+  });
   assertEquals(response.headers.get("content-encoding"), "br");
   const { length } = await response.bytes();
   assert(length <= 80_000, `${length}`);
@@ -98,11 +97,9 @@ Deno.test("brotli and gzip are only sent to clients that accept them", async () 
       ["", null],
     ] as const
   ) {
-    const response = await site.app.fetch(
-      new Request(`${ORIGIN}/ui/style.css`, {
-        headers: { "accept-encoding": accepted },
-      }),
-    );
+    const response = await get(site, "/ui/style.css", {
+      "accept-encoding": accepted,
+    });
     await response.body?.cancel();
     assertEquals(response.headers.get("content-encoding"), coding, accepted);
   }
@@ -110,10 +107,10 @@ Deno.test("brotli and gzip are only sent to clients that accept them", async () 
 
 Deno.test("the page is identical in both encodings, each with a separate ETag", async () => {
   const site = new Site();
-  const get = (headers: Record<string, string>) =>
-    site.app.fetch(new Request(`${ORIGIN}/ui/page.min.js`, { headers }));
-  const plain = await get({});
-  const packed = await get({ "accept-encoding": "gzip" });
+  const script = (headers: Record<string, string>) =>
+    get(site, "/ui/page.min.js", headers);
+  const plain = await script({});
+  const packed = await script({ "accept-encoding": "gzip" });
   assertEquals(plain.headers.get("content-encoding"), null);
   assertEquals(packed.headers.get("content-encoding"), "gzip");
   for (const each of [plain, packed]) {
@@ -129,12 +126,11 @@ Deno.test("the page is identical in both encodings, each with a separate ETag", 
 
   const tags = [plain, packed].map(({ headers }) => headers.get("etag") ?? "");
   assert(tags[0] !== tags[1]);
-  const again = await get({
-    "accept-encoding": "gzip",
-    "if-none-match": tags[1]!,
+  const again = await script({
+    ...{ "accept-encoding": "gzip", "if-none-match": tags[1]! },
   });
   assertEquals([again.status, await again.text()], [304, ""]);
-  const other = await get({ "if-none-match": tags[1]! });
+  const other = await script({ "if-none-match": tags[1]! });
   assertEquals(other.status, 200);
   await other.body?.cancel();
 });
@@ -153,13 +149,11 @@ Deno.test("an issuer's documents are compressed, and an unchanged one is not sen
       );
     },
   });
-  const get = (headers: Record<string, string>) =>
-    site.app.fetch(
-      new Request(`${ORIGIN}/ui/issuers/0/events.jsonl`, {
-        headers: { "accept-encoding": "gzip", ...headers },
-      }),
-    );
-  const first = await get({});
+  const feed = (headers: Record<string, string> = {}) =>
+    get(site, "/ui/issuers/0/events.jsonl", {
+      ...{ "accept-encoding": "gzip", ...headers },
+    });
+  const first = await feed();
   assertEquals(first.status, 200, await first.clone().text());
   assertEquals(first.headers.get("content-encoding"), "gzip");
   // With no-store a browser could not ask whether it has changed.
@@ -172,7 +166,7 @@ Deno.test("an issuer's documents are compressed, and an unchanged one is not sen
   const etag = first.headers.get("etag") ?? "";
   const before = answered;
   site.nowMs += 5_000;
-  const again = await get({ "if-none-match": etag });
+  const again = await feed({ "if-none-match": etag });
   assertEquals([again.status, await again.text()], [304, ""]);
   assert(answered > before);
 });
