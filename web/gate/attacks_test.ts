@@ -248,7 +248,7 @@ Deno.test("attack: a code expires after 60 seconds and with its session", async 
   await assertRefused(visitor, bound, "the code is invalid");
   provider.skewMs = 0;
   await provider.demo.revoke(relationship);
-  await provider.web.provider!.watch();
+  await provider.watch();
   await assertRefused(visitor, other, "the session has ended");
 });
 

@@ -114,7 +114,7 @@ Deno.test("the watch denies access too, even if answers may be old", async () =>
   const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   await provider.demo.revoke(relationship);
   assertEquals((await visitor.ask(WIKI)).status, 200);
-  await provider.web.provider!.watch();
+  await provider.watch();
   assertEquals((await visitor.ask(WIKI)).status, 401);
 });
 

@@ -68,8 +68,8 @@ Deno.test("does not follow redirects of a logout endpoint", async () => {
   await using provider = await TestProvider.start({ clients });
   const { relationship } = await provider.logIn();
   await provider.demo.revoke(relationship);
-  await provider.web.provider!.watch();
-  assertEquals(await provider.web.provider!.deliver(), 0);
+  await provider.watch();
+  assertEquals(await provider.deliver(), 0);
   assertEquals([asked, inside.subjects], [1, []]);
 });
 

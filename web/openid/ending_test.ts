@@ -72,7 +72,7 @@ Deno.test("an unreachable issuer neither ends sessions nor allows new tokens", a
   const page = await browser.ask(await provider.authorizeUrl());
   assertEquals([page.status, page.headers.get("location")], [503, null]);
   assertEquals(await browser.silentError(provider), "temporarily_unavailable");
-  const report = await provider.web.provider!.watch();
+  const report = await provider.watch();
   assertEquals(report, { looked: 1, unanswered: 1 });
   provider.issuerIsDown = false;
   // The same token and code are still valid.
@@ -114,12 +114,11 @@ Deno.test("the watch ends revoked sessions and sends logout tokens that conform 
   });
   const { person, relationship, ...gone } = await provider.logIn();
   const stays = await provider.logIn();
-  const { watch, deliver } = provider.web.provider!;
-  assertEquals(await watch(), { looked: 2, unanswered: 0 });
-  assertEquals(await deliver(), 0);
+  assertEquals(await provider.watch(), { looked: 2, unanswered: 0 });
+  assertEquals(await provider.deliver(), 0);
   await provider.demo.revoke(relationship);
-  await watch();
-  assertEquals(await deliver(), 1);
+  await provider.watch();
+  assertEquals(await provider.deliver(), 1);
   const [token = ""] = receiver.delivered;
   const jwks = await (await fetch(`${provider.origin}/oidc/jwks`)).json();
   const { payload, protectedHeader } = await jwtVerify(
@@ -137,8 +136,8 @@ Deno.test("the watch ends revoked sessions and sends logout tokens that conform 
   assertEquals((await provider.refresh(gone.refresh_token)).status, 400);
   assertEquals((await provider.refresh(stays.refresh_token)).status, 200);
   // The application is notified once.
-  await watch();
-  assertEquals(await deliver(), 0);
+  await provider.watch();
+  assertEquals(await provider.deliver(), 0);
 });
 
 Deno.test("a logout token that an application rejects does not delay its other ones", async () => {
@@ -154,8 +153,8 @@ Deno.test("a logout token that an application rejects does not delay its other o
     await provider.demo.revoke(relationship);
     // The rejected token is due again each time.
     provider.skewMs += 10 * 60_000;
-    await provider.web.provider!.watch();
-    await provider.web.provider!.deliver();
+    await provider.watch();
+    await provider.deliver();
   }
   assertEquals(refused, people[0]);
   const delivered = receiver.delivered.map((token) => decodeJwt(token).sub);
@@ -179,8 +178,8 @@ Deno.test("an application that was down gets each logout token later, once, from
   receiver.hear = () => failures-- > 0 ? 503 : 200;
   const both = async (work: "watch" | "deliver") =>
     await Promise.all([
-      first.web.provider![work](),
-      second.web.provider![work](),
+      first[work](),
+      second[work](),
     ]);
   for (const { relationship } of people) {
     await first.demo.revoke(relationship);

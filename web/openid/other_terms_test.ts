@@ -84,7 +84,7 @@ Deno.test("the watch ends sessions with other conditions and notifies their appl
   const { person } = await before.logIn();
   // This provider only shares the store.
   await using neighbour = await TestProvider.start({ store, clients });
-  const looked = (at: TestProvider) => at.web.provider!.watch();
+  const looked = (at: TestProvider) => at.watch();
   assertEquals(await looked(neighbour), { looked: 0, unanswered: 0 });
   await using after = await TestProvider.start({
     ...{ store, clients },
@@ -92,7 +92,7 @@ Deno.test("the watch ends sessions with other conditions and notifies their appl
   });
   after.issuerIsDown = true;
   assertEquals(await looked(after), { looked: 1, unanswered: 0 });
-  assertEquals(await after.web.provider!.deliver(), 1);
+  assertEquals(await after.deliver(), 1);
   assertEquals(receiver.subjects, [person.did]);
 });
 
@@ -103,14 +103,14 @@ Deno.test("a login that shares the store does not deliver another login's notifi
   await using provider = await TestProvider.start({ store, clients });
   const { person, relationship } = await provider.logIn();
   await provider.demo.revoke(relationship);
-  await provider.web.provider!.watch();
+  await provider.watch();
   // Only the first of the two knows the application's logout address.
   await using one = await TestProvider.start({ store, clients });
   await using other = await TestProvider.start({ store });
-  assertEquals(await one.web.provider!.deliver(), 0);
-  assertEquals(await other.web.provider!.deliver(), 0);
+  assertEquals(await one.deliver(), 0);
+  assertEquals(await other.deliver(), 0);
   assertEquals(receiver.subjects, []);
-  assertEquals(await provider.web.provider!.deliver(), 1);
+  assertEquals(await provider.deliver(), 1);
   assertEquals(receiver.subjects, [person.did]);
 });
 

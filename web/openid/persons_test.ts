@@ -50,7 +50,7 @@ Deno.test("the relationship of the signing key decides about the login", async (
   // After the loss of a device its sessions end; those of the other key
   // continue.
   await provider.demo.revoke(added);
-  await provider.web.provider!.watch();
+  await provider.watch();
   assertEquals((await provider.refresh(ofPhone.refresh_token)).status, 400);
   assertEquals((await provider.refresh(ofLaptop.refresh_token)).status, 200);
   const lost = await new Browser().tokens(provider, phone)
@@ -102,8 +102,8 @@ Deno.test("the logout token of one key contains the person and only that session
     await new Browser().tokens(provider, phone),
   ];
   await provider.demo.revoke(added);
-  await provider.web.provider!.watch();
-  await provider.web.provider!.deliver();
+  await provider.watch();
+  await provider.deliver();
   assertEquals(
     receiver.delivered.map((each) => {
       const { sub, sid } = decodeJwt(each);

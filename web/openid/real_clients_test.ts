@@ -6,7 +6,6 @@ import type { Person } from "../testdata/independent_client.ts";
 import {
   Browser,
   CALLBACK,
-  providerTest as test,
   SECRET,
   TestProvider,
   usualClients,
@@ -115,7 +114,8 @@ for (const [method, auth, alg] of WAYS) {
   });
 }
 
-test("oauth4webapi, which validates strictly, logs in as a public client", async (provider) => {
+Deno.test("oauth4webapi, which validates strictly, logs in as a public client", async () => {
+  await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const insecure = { [oauth.allowInsecureRequests]: true };
   const issuer = new URL(provider.origin);

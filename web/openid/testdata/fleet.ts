@@ -4,7 +4,7 @@
  */
 
 import { decodeJwt } from "jose";
-import { createDemoIssuer } from "../../demo/demo_issuer.ts";
+import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
 import { Person } from "../../testdata/independent_client.ts";
 import { type ServerOfFolder, startServer } from "./server.ts";
 import {
@@ -16,6 +16,7 @@ import {
   TestProvider,
 } from "./test_provider.ts";
 import { serveLoopback } from "../../../tests/kit/loopback.ts";
+import { tempFolder } from "../../../tests/kit/process.ts";
 import { waitUntil } from "../../../tests/kit/wait.ts";
 
 /** The public origin of all processes; nothing listens there. */
@@ -68,14 +69,14 @@ export class Receiver {
 }
 
 /** An issuer behind a real server, with a growing feed. */
-export async function serveIssuer() {
+async function serveIssuer(closing: AsyncDisposableStack) {
   /**
    * Silent: accepts requests without responding; counts those that were
    * aborted.
    */
   const state = { isSilent: false, unanswered: 0, aborted: 0, feedRequests: 0 };
   const over = Promise.withResolvers<Response>();
-  const server = serveLoopback((request) => {
+  const server = closing.use(serveLoopback((request) => {
     if (state.isSilent) {
       state.unanswered++;
       request.signal.addEventListener("abort", () => state.aborted++);
@@ -83,43 +84,24 @@ export async function serveIssuer() {
     }
     if (request.url.endsWith(".jsonl")) state.feedRequests++;
     return documentOf(issuer, request);
-  });
+  }));
+  // Before the server, which waits for its requests.
+  closing.defer(() => over.resolve(new Response(null, { status: 503 })));
   const { origin } = server;
   const issuer = await createDemoIssuer({ origin, now: () => new Date() });
-  const close = async () => {
-    over.resolve(new Response(null, { status: 503 }));
-    await server[Symbol.asyncDispose]();
-  };
-  return { issuer, state, close };
+  return { issuer, state };
 }
-
-type ServedIssuer = Awaited<ReturnType<typeof serveIssuer>>;
 
 /** The processes, issuer and application of a test, which end with it. */
 export class Fleet {
   readonly replicas: Replica[] = [];
-  readonly #dir: string;
-  readonly #args: readonly string[];
-  readonly #closing: (() => Promise<unknown>)[];
-  readonly #issuer: ServedIssuer["issuer"];
+  readonly receiver = new Receiver();
   /** The state of the issuer's server. */
-  readonly serving: ServedIssuer["state"];
-  readonly receiver: Receiver;
-
-  private constructor(
-    dir: string,
-    args: readonly string[],
-    closing: (() => Promise<unknown>)[],
-    { issuer, state }: ServedIssuer,
-    receiver: Receiver,
-  ) {
-    this.#dir = dir;
-    this.#args = args;
-    this.#closing = closing;
-    this.#issuer = issuer;
-    this.serving = state;
-    this.receiver = receiver;
-  }
+  serving!: Awaited<ReturnType<typeof serveIssuer>>["state"];
+  #issuer!: DemoIssuer;
+  #dir = "";
+  #args: readonly string[] = [];
+  readonly #closing = new AsyncDisposableStack();
 
   /**
    * Creates a fleet without processes, over the store that `storeOf` returns.
@@ -128,35 +110,27 @@ export class Fleet {
     storeOf: (dir: string) => string,
     more: readonly string[] = [],
   ): Promise<Fleet> {
-    const dir = await Deno.makeTempDir();
-    const receiver = new Receiver();
-    const served = await serveIssuer();
-    const { issuer, close } = served;
-    const clients = await clientsWithLogout(receiver.uri);
+    const fleet = new Fleet();
+    const closing = fleet.#closing;
+    const dir = fleet.#dir = closing.use(await tempFolder()).path;
+    closing.use(fleet.receiver);
+    const { issuer, state } = await serveIssuer(closing);
+    fleet.#issuer = issuer;
+    fleet.serving = state;
+    const clients = await clientsWithLogout(fleet.receiver.uri);
     await Deno.writeTextFile(`${dir}/c.json`, JSON.stringify({ clients }));
-    await Deno.writeTextFile(`${dir}/k.json`, await testKeysText(), {
-      mode: 0o600,
-    });
-    const args = [
+    const mode = 0o600;
+    await Deno.writeTextFile(`${dir}/k.json`, await testKeysText(), { mode });
+    fleet.#args = [
       ...["--issuer", issuer.did, "--require", "relationship=employee"],
       ...["--audience", FLEET_ORIGIN, "--store", storeOf(dir)],
       ...["--oidc-clients", "c.json", "--oidc-keys", "k.json"],
       ...["--allow-insecure", "--log", "text", ...more],
     ];
-    return new Fleet(
-      dir,
-      args,
-      [
-        close,
-        () => receiver[Symbol.asyncDispose](),
-        () => Deno.remove(dir, { recursive: true }),
-      ],
-      served,
-      receiver,
-    );
+    return fleet;
   }
 
-  /** Starts a process; `changes` follow the other flags. */
+  /** Starts a process (default: over the fleet's store). */
   async start(store?: string): Promise<Replica> {
     const args = [...this.#args];
     if (store !== undefined) args[args.indexOf("--store") + 1] = store;
@@ -197,7 +171,7 @@ export class Fleet {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { server } of this.replicas) await server.kill();
-    for (const close of this.#closing) await close();
+    await this.#closing.disposeAsync();
   }
 }
 

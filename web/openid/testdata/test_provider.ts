@@ -190,6 +190,16 @@ export class TestProvider {
     return { ...employed, ...tokens };
   }
 
+  /** Checks all sessions, as the background work does. */
+  watch() {
+    return this.web.provider!.watch();
+  }
+
+  /** Delivers logout tokens, as the background work does. */
+  deliver() {
+    return this.web.provider!.deliver();
+  }
+
   /** Signs a new person in at `app` and returns the code. */
   async newCode(): Promise<string> {
     const { person, browser } = await this.employ();
