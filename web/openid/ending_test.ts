@@ -140,64 +140,6 @@ Deno.test("the watch ends revoked sessions and sends logout tokens that conform 
   assertEquals(await provider.deliver(), 0);
 });
 
-Deno.test("a logout token that an application rejects does not delay its other ones", async () => {
-  await using receiver = new Receiver();
-  let refused: string | undefined;
-  receiver.hear = (subject) => subject === (refused ??= subject) ? 400 : 200;
-  const clients = await clientsWithLogout(receiver.uri);
-  await using provider = await TestProvider.start({ clients });
-  const people = [];
-  for (let i = 0; i < 3; i++) {
-    const { person, relationship } = await provider.logIn();
-    people.push(person.did);
-    await provider.demo.revoke(relationship);
-    // The rejected token is due again each time.
-    provider.skewMs += 10 * 60_000;
-    await provider.watch();
-    await provider.deliver();
-  }
-  assertEquals(refused, people[0]);
-  const delivered = receiver.delivered.map((token) => decodeJwt(token).sub);
-  assertEquals(delivered, people.slice(1));
-});
-
-Deno.test("an application that was down gets each logout token later, once, from one of two replicas", async () => {
-  await using receiver = new Receiver();
-  const clients = await clientsWithLogout(receiver.uri);
-  await using first = await TestProvider.start({ clients });
-  const { store } = first;
-  await using second = await TestProvider.start({
-    ...{ clients, store, like: first },
-  });
-  const people = [];
-  for (let i = 0; i < 5; i++) {
-    const { person, relationship } = await first.logIn();
-    people.push({ did: person.did, relationship });
-  }
-  let failures = 1;
-  receiver.hear = () => failures-- > 0 ? 503 : 200;
-  const both = async (work: "watch" | "deliver") =>
-    await Promise.all([
-      first[work](),
-      second[work](),
-    ]);
-  for (const { relationship } of people) {
-    await first.demo.revoke(relationship);
-    for (const each of [first, second]) each.skewMs += 10;
-    await both("watch");
-  }
-  // One delivery fails, so the others wait for the next run.
-  await both("deliver");
-  assert(failures <= 0);
-  assertEquals(receiver.delivered.length < 5, true);
-  for (let i = 0; i < 10 && receiver.delivered.length < 5; i++) {
-    for (const each of [first, second]) each.skewMs += 25_000;
-    await both("deliver");
-  }
-  const received = receiver.delivered.map((token) => decodeJwt(token).sub);
-  assertEquals(received.toSorted(), people.map(({ did }) => did).toSorted());
-});
-
 Deno.test("a requirement of one application does not affect the others in the session", async () => {
   await using provider = await TestProvider.start();
   const { person, browser } = await provider.logIn();

@@ -21,6 +21,17 @@ async function twoKeys(provider: TestProvider) {
   return { laptop, phone, relationship, added: added.relationship_id };
 }
 
+/** Returns the error code of a login in a new browser. */
+async function refusalOf(
+  provider: TestProvider,
+  person: Person,
+  changes: Record<string, string> = {},
+): Promise<string> {
+  const url = await provider.authorizeUrl({ ...changes, prompt: "login" });
+  const { send } = await new Browser().sign(provider, person, url);
+  return (await send()).body.code;
+}
+
 Deno.test("every key of a person has the same sub, even after the root's relationship ends", async () => {
   await using provider = await TestProvider.start({
     settings: { nameOf: (subject) => subject === root ? "Ann" : undefined },
@@ -41,35 +52,40 @@ Deno.test("every key of a person has the same sub, even after the root's relatio
   assertEquals(decodeJwt(body.id_token).sub, root);
 });
 
-Deno.test("the relationship of the signing key decides about the login", async () => {
-  await using provider = await TestProvider.start();
+Deno.test("the relationship of the signing key decides: only its sessions end, with a logout token of the person", async () => {
+  await using receiver = new Receiver();
+  const clients = await clientsWithLogout(receiver.uri);
+  await using provider = await TestProvider.start({ clients });
   const { laptop, phone, added } = await twoKeys(provider);
-  const browsers = { laptop: new Browser(), phone: new Browser() };
-  const ofPhone = await browsers.phone.tokens(provider, phone);
-  const ofLaptop = await browsers.laptop.tokens(provider, laptop);
-  // After the loss of a device its sessions end; those of the other key
-  // continue.
+  const ofPhone = await new Browser().tokens(provider, phone);
+  const ofLaptop = await new Browser().tokens(provider, laptop);
   await provider.demo.revoke(added);
   await provider.watch();
+  await provider.deliver();
+  const received = receiver.delivered.map((token) => decodeJwt(token));
+  assertEquals(
+    received.map(({ sub, sid }) => [sub, sid]),
+    [[laptop.did, decodeJwt(ofPhone.id_token).sid]],
+  );
   assertEquals((await provider.refresh(ofPhone.refresh_token)).status, 400);
   assertEquals((await provider.refresh(ofLaptop.refresh_token)).status, 200);
-  const lost = await new Browser().tokens(provider, phone)
-    .then(() => "signed in", (error: Error) => JSON.parse(error.message).code);
-  assertEquals(lost, "relationship_denied");
+  assertEquals(await refusalOf(provider, phone), "relationship_denied");
 });
 
-Deno.test("a second key of the person continues the session; another person begins a new one", async () => {
+Deno.test("a second key of the person continues the session; another person ends it and begins a new one", async () => {
   await using provider = await TestProvider.start();
   const { laptop, phone } = await twoKeys(provider);
   const { person: bob } = await provider.employ();
   const browser = new Browser();
-  const sidOf = async (key: Person) =>
-    decodeJwt(
-      (await browser.tokens(provider, key, { prompt: "login" })).id_token,
-    ).sid;
-  const first = await sidOf(laptop);
-  assertEquals(await sidOf(phone), first);
-  assertNotEquals(await sidOf(bob), first);
+  const logIn = async (key: Person) => {
+    const tokens = await browser.tokens(provider, key, { prompt: "login" });
+    return { ...tokens, sid: decodeJwt(tokens.id_token).sid };
+  };
+  const { sid } = await logIn(laptop);
+  const second = await logIn(phone);
+  assertEquals(second.sid, sid);
+  assertNotEquals((await logIn(bob)).sid, sid);
+  assertEquals((await provider.refresh(second.refresh_token)).status, 400);
 });
 
 Deno.test("every key of the hinted person may answer, and no other person", async () => {
@@ -85,33 +101,8 @@ Deno.test("every key of the hinted person may answer, and no other person", asyn
     await others.tokens(provider, phone, { ...hint, prompt: "login" });
     // A silent login works with the session of another key.
     assertEquals(await others.silentError(provider, hint), null);
-    const refused = await new Browser()
-      .tokens(provider, bob, { ...hint, prompt: "login" })
-      .then(() => "", (error: Error) => JSON.parse(error.message).code);
-    assertEquals(refused, "subject_mismatch");
+    assertEquals(await refusalOf(provider, bob, hint), "subject_mismatch");
   }
-});
-
-Deno.test("the logout token of one key contains the person and only that session", async () => {
-  await using receiver = new Receiver();
-  const clients = await clientsWithLogout(receiver.uri);
-  await using provider = await TestProvider.start({ clients });
-  const { laptop, phone, added } = await twoKeys(provider);
-  const [ofLaptop, ofPhone] = [
-    await new Browser().tokens(provider, laptop),
-    await new Browser().tokens(provider, phone),
-  ];
-  await provider.demo.revoke(added);
-  await provider.watch();
-  await provider.deliver();
-  assertEquals(
-    receiver.delivered.map((each) => {
-      const { sub, sid } = decodeJwt(each);
-      return [sub, sid];
-    }),
-    [[laptop.did, decodeJwt(ofPhone.id_token).sid]],
-  );
-  assertEquals((await provider.refresh(ofLaptop.refresh_token)).status, 200);
 });
 
 Deno.test("a person whose DID is longer than 255 characters gets no session, since sub has a limit", async () => {

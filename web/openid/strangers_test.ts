@@ -154,11 +154,14 @@ Deno.test("a form of any site starts a login like a link", async () => {
   }
 });
 
-Deno.test("a cookie whose name begins with U+00A0 is a different cookie", () => {
+Deno.test("a cookie is ignored if it is sent twice, or if its name begins with U+00A0", () => {
   const cookie = hostCookie("sig-session", "https://login.example");
   const read = (text: string) =>
     cookie.read({ get: () => text } as unknown as Headers);
   assertEquals(read("a=b;\t __Host-sig-session=own \t; c=d"), "own");
+  // Of two with the same name none is used.
+  const twice = "__Host-sig-session=own; __Host-sig-session=theirs";
+  assertEquals(read(twice), undefined);
   for (const space of ["\xa0", "\u2003", "\ufeff", "\v", "\f", "\n", "\xa0 "]) {
     assertEquals(read(`a=b; ${space}__Host-sig-session=theirs`), undefined);
     assertEquals(

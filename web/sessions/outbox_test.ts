@@ -12,30 +12,36 @@ import { turns } from "../../tests/kit/wait.ts";
 
 const AUDIENCE = "https://login.example";
 
-/** An outbox of two applications; `broken` ones do not respond. */
+/**
+ * The outboxes of two processes for two applications. Those that are `broken`,
+ * or `refuse` a person's notifications, do not accept them.
+ */
 function createFixture(store: RecordStore = createMemoryStore()) {
   const state = {
     store,
     atMs: Date.parse("2026-01-31T09:00:00Z"),
     broken: new Set<string>(),
+    refuses: undefined as string | undefined,
     attempts: 0,
     delivered: [] as LogoutNotification[],
   };
-  const outbox = createOutbox({
-    store,
-    audience: AUDIENCE,
-    recipients: () => ["wiki", "shop"],
-    send(notification): Promise<Delivery> {
-      state.attempts++;
-      if (state.broken.has(notification.client_id)) {
-        return Promise.resolve("failed");
-      }
-      state.delivered.push(notification);
-      return Promise.resolve("delivered");
-    },
-    now: () => new Date(state.atMs),
-  });
-  return Object.assign(state, { outbox });
+  const open = () =>
+    createOutbox({
+      store,
+      audience: AUDIENCE,
+      recipients: () => ["wiki", "shop"],
+      send(notification): Promise<Delivery> {
+        state.attempts++;
+        const { client_id, subject } = notification;
+        if (state.broken.has(client_id) || subject === state.refuses) {
+          return Promise.resolve("failed");
+        }
+        state.delivered.push(notification);
+        return Promise.resolve("delivered");
+      },
+      now: () => new Date(state.atMs),
+    });
+  return Object.assign(state, { outbox: open(), other: open() });
 }
 
 function noteOf(client_id: string, subject: string, n: number) {
@@ -90,6 +96,40 @@ Deno.test("an application that does not respond is asked once per pause, and its
   fixture.broken.clear();
   fixture.atMs += 300_000;
   assertEquals(await outbox.deliver(), 1_000);
+});
+
+Deno.test("a notification that an application rejects does not delay its other ones", async () => {
+  const fixture = createFixture();
+  fixture.refuses = "p0";
+  for (let n = 0; n < 3; n++) {
+    await fixture.outbox.add(noteOf("wiki", `p${n}`, 0));
+    // The rejected one is due again each time.
+    fixture.atMs += 600_000;
+    await fixture.outbox.deliver();
+  }
+  const subjects = fixture.delivered.map(({ subject }) => subject);
+  assertEquals(subjects, ["p1", "p2"]);
+});
+
+Deno.test("two processes deliver each notification once, also after the application was down", async () => {
+  const fixture = createFixture();
+  const both = () =>
+    Promise.all([fixture.outbox.deliver(), fixture.other.deliver()]);
+  for (let n = 0; n < 5; n++) {
+    for (const outbox of [fixture.outbox, fixture.other]) {
+      await outbox.add(noteOf("wiki", `p${n}`, 0));
+    }
+  }
+  fixture.broken.add("wiki");
+  await both();
+  fixture.broken.clear();
+  assertEquals(fixture.delivered, []);
+  for (let i = 0; i < 5; i++) {
+    fixture.atMs += 25_000;
+    await both();
+  }
+  const subjects = fixture.delivered.map(({ subject }) => subject);
+  assertEquals(subjects.toSorted(), ["p0", "p1", "p2", "p3", "p4"]);
 });
 
 Deno.test("listing many notifications lets other work run in between", async () => {
