@@ -27,9 +27,8 @@ Deno.test("a login leads back to the page, and the proxy gets the person's ident
   assertEquals((await visitor.ask(WIKI)).status, 401);
   const { url, steps } = await visitor.logIn(person, PAGE);
   assertEquals(url.href, SHOWN);
-  assert(
-    steps.some((each) => each.startsWith(`http://${WIKI}/_sig/return?code=`)),
-  );
+  const back = `http://${WIKI}/_sig/return?code=`;
+  assert(steps.some((each) => each.startsWith(back)));
   const { status, headers } = await visitor.ask(WIKI);
   assertEquals(status, 200);
   assertEquals(headers.get("remote-user"), person.did);
@@ -38,10 +37,8 @@ Deno.test("a login leads back to the page, and the proxy gets the person's ident
   const bytes = Uint8Array.from(name, (each) => each.charCodeAt(0));
   assertEquals(new TextDecoder().decode(bytes), "Zoë");
   // The second host needs no further signature.
-  const other = await visitor.walk(
-    visitor.gate(encodeURIComponent(`http://${OPS}/`)),
-  );
-  assertEquals(other.url.href, `http://${OPS}/`);
+  const ops = visitor.gate(encodeURIComponent(`http://${OPS}/`));
+  assertEquals((await visitor.walk(ops)).url.href, `http://${OPS}/`);
   assertEquals((await visitor.ask(OPS)).status, 200);
 });
 
@@ -99,23 +96,20 @@ Deno.test("on any port of the login's own host the session cookie suffices, with
   }
 });
 
-Deno.test("a revocation denies access at the next request", async () => {
-  await using provider = await start();
-  const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
-  assertEquals((await visitor.ask(WIKI)).status, 200);
-  await provider.demo.revoke(relationship);
-  assertEquals((await visitor.ask(WIKI)).status, 401);
-  const { url } = await visitor.walk(visitor.gate(PAGE));
-  assertMatch(url.hash, /^#\/sign-in\//);
-});
-
-Deno.test("the watch denies access too, even if answers may be old", async () => {
-  await using provider = await start({ gateMaxAgeMs: 600_000 });
-  const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
-  await provider.demo.revoke(relationship);
-  assertEquals((await visitor.ask(WIKI)).status, 200);
-  await provider.watch();
-  assertEquals((await visitor.ask(WIKI)).status, 401);
+Deno.test("a revocation denies access at the next request, or where answers may be old at the next watch", async () => {
+  for (const gateMaxAgeMs of [0, 600_000]) {
+    await using provider = await start({ gateMaxAgeMs });
+    const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
+    assertEquals((await visitor.ask(WIKI)).status, 200);
+    await provider.demo.revoke(relationship);
+    if (gateMaxAgeMs > 0) {
+      assertEquals((await visitor.ask(WIKI)).status, 200);
+      await provider.watch();
+    }
+    assertEquals((await visitor.ask(WIKI)).status, 401);
+    const { url } = await visitor.walk(visitor.gate(PAGE));
+    assertMatch(url.hash, /^#\/sign-in\//);
+  }
 });
 
 Deno.test("an unreachable issuer neither ends access nor grants it", async () => {
@@ -191,13 +185,10 @@ Deno.test("the page names the host, and declining does not redirect to it", asyn
 
 Deno.test("rejects a --gate-host that is not a host", async () => {
   const wrong = [
-    "https://wiki.example",
-    "wiki.example/",
-    "a b",
-    "",
-    "*.example",
+    ...["https://wiki.example", "wiki.example/", "a b", "", "*.example"],
+    ...["wiki.example:99999", "a@wiki.example"],
   ];
-  for (const name of [...wrong, "wiki.example:99999", "a@wiki.example"]) {
+  for (const name of wrong) {
     await expectSigError(
       () => createGateHosts([name], "https://login.example"),
       "invalid_request",

@@ -78,6 +78,9 @@ Deno.test("a link alone can't log a person out: it leads to a confirmation form"
         "form-action 'self' https://app.example",
       );
       const { csrf, ...asked } = page.fields;
+      // Not by a link, even with the form's token.
+      await browser.ask(`${origin}/oidc/logout?csrf=${csrf}`);
+      assert(await isIn());
       assertEquals(asked, {
         client_id: "app",
         state: '">x',
