@@ -393,6 +393,8 @@ Deno.test("namesakes: a new key with the name or label of a known or another new
     'Cannot apply plan: "did:key:1" is new and has the name of "did:key:old", "hans  fischer": give both rows a column person with one id if it is the same person',
   );
   assertStringIncludes(`${context.hint}`, "add --namesakes.");
+  const twice = refused([event], [create(one), create(one)], {}, keys);
+  assertEquals(twice.message, message);
   passes([event], [create(one)], { namesakes: true }, keys);
   // The known person was offboarded: the name is still known.
   refused([event, revoke(event)], [create(one)], {}, keys);
@@ -430,6 +432,11 @@ Deno.test("re-admissions: another type, another key and a replaced key are no wa
     [
       "the id of a superseded relationship of a key that was replaced",
       [employee, other, revoke(employee, "superseded")],
+      draft("e", { subject: laptop }),
+    ],
+    [
+      "the id of a revoked relationship beside an active one",
+      [upsert("o", { subject: laptop }), employee, revoke(employee)],
       draft("e", { subject: laptop }),
     ],
     [

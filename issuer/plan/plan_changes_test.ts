@@ -92,26 +92,137 @@ Deno.test("another spelling of an instant or another order of roles is not a cha
   assertEquals([made.changes, made.unchanged], [[], 1]);
 });
 
-Deno.test("a row without identifier is a new relationship if none is active", () => {
-  const state = published(upsert("r-1"), revoke("r-1"));
-  const made = plan(state, [{
-    subject: ALICE,
-    type: "employee",
-    roles: ["x"],
-  }]);
-  assertEquals(made.changes[0]?.action, "create");
-  assertEquals(made.changes[0]?.relationship_id, null);
-  assertEquals(made.changes[0]?.fields, ["relationship_type", "roles"]);
-});
+const IS_ALICE = { subject: ALICE, type: "employee" } as const;
+const ADVISOR = { subject: ALICE, type: "advisor" } as const;
+const PHONE = "did:key:phone";
+const IS_PHONE = { subject: PHONE, type: "employee" } as const;
+const LINK = { metadata: { same_person_as: ALICE } };
+const NOW = new Date("2026-06-01T00:00:00Z");
+const HIRED = "2020-01-01T00:00:00Z";
+const EMPLOYEE = upsert("r-1");
+const OF_PHONE = upsert("r-2", { subject: PHONE, ...LINK });
+const PAIR = [EMPLOYEE, OF_PHONE];
+const LEFT = [EMPLOYEE, revoke("r-1")];
+/** The first key was replaced. */
+const REPLACED = [EMPLOYEE, OF_PHONE, revoke("r-1")];
+const CONTRACTOR = { relationship_type: "contractor" } as const;
+const TO_CONTRACTOR = { person: "1", type: "contractor" } as const;
 
-Deno.test("a row with the identifier of a revoked relationship re-activates it, even unchanged", () => {
-  const state = published(upsert("r-1"), revoke("r-1"));
-  const made = plan(state, [
-    { subject: ALICE, type: "employee", relationship_id: "r-1" },
-  ]);
-  assertEquals(made.changes[0]?.action, "reactivate");
-  assertEquals(made.changes[0]?.fields, []);
-});
+/** The events of a feed, the rows of a list, and the planned changes. */
+const PLANNED: Readonly<
+  Record<
+    string,
+    readonly [
+      events: readonly SigEvent[],
+      rows: readonly DesiredRelationship[],
+      planned: readonly string[],
+      options?: PlanOptions,
+    ]
+  >
+> = {
+  "a row without identifier is a new relationship if none is active": [
+    LEFT,
+    [{ ...IS_ALICE, roles: ["x"] }],
+    [`create null ${ALICE} relationship_type,roles`],
+  ],
+  "a row with the identifier of a revoked relationship re-activates it": [
+    LEFT,
+    [{ ...IS_ALICE, relationship_id: "r-1" }],
+    [`reactivate r-1 ${ALICE} `],
+  ],
+  "another type is a second relationship if both are listed": [
+    [EMPLOYEE],
+    [ADVISOR, IS_ALICE],
+    [`create null ${ALICE} relationship_type`],
+  ],
+  "another type is a second relationship if the row has an identifier": [
+    [EMPLOYEE],
+    [{ ...ADVISOR, relationship_id: "r-9" }],
+    [`create r-9 ${ALICE} relationship_type`],
+  ],
+  "another type is a second relationship if the list does not manage the old one":
+    [
+      [EMPLOYEE],
+      [ADVISOR],
+      [`create null ${ALICE} relationship_type`],
+      { types: ["advisor"] },
+    ],
+  "another type is a second relationship if a key has several": [
+    [EMPLOYEE, upsert("r-2")],
+    [ADVISOR],
+    [`create null ${ALICE} relationship_type`],
+  ],
+  "another type is a second relationship if the keys have different types": [
+    [EMPLOYEE, upsert("r-2", { subject: PHONE, ...LINK, ...CONTRACTOR })],
+    [ADVISOR],
+    [`create null ${ALICE} relationship_type`],
+  ],
+  "a row that names a further key puts its title on that key": [
+    PAIR,
+    [{ ...IS_PHONE, title: "CTO" }],
+    [`update r-2 ${PHONE} title`],
+  ],
+  "rows for each key may differ in their titles": [
+    PAIR,
+    [{ ...IS_ALICE, roles: ["a"] }, {
+      ...IS_PHONE,
+      roles: ["a"],
+      title: "CTO",
+    }],
+    [`update r-1 ${ALICE} roles`, `update r-2 ${PHONE} roles,title`],
+  ],
+  "the link is not a member that a list can take away": [
+    PAIR,
+    [{ ...IS_PHONE, metadata: null }],
+    [],
+  ],
+  "a row about a replaced key means the person's active key": [
+    REPLACED,
+    [ADVISOR, IS_ALICE],
+    [`create null ${PHONE} relationship_type`],
+  ],
+  "a new identifier of a replaced key belongs to the person's active key": [
+    REPLACED,
+    [{ ...IS_ALICE, relationship_id: "r-9" }, {
+      ...IS_PHONE,
+      relationship_id: "r-2",
+    }],
+    [`create r-9 ${PHONE} relationship_type`],
+  ],
+  "a row with an identifier does not change a key with a row of its own": [
+    PAIR,
+    [
+      { ...IS_ALICE, ...TO_CONTRACTOR, relationship_id: "r-1" },
+      { ...IS_PHONE, ...TO_CONTRACTOR },
+    ],
+    [
+      `update r-1 ${ALICE} relationship_type`,
+      `create null ${PHONE} relationship_type`,
+    ],
+  ],
+  "a row about a person means no key that was replaced": [
+    REPLACED,
+    [{ person: "1", type: "advisor" }],
+    [`update r-2 ${PHONE} type`],
+  ],
+};
+
+for (
+  const [what, [events, rows, planned, options]] of Object.entries(PLANNED)
+) {
+  Deno.test(what, () => {
+    const file = what.includes("about a person")
+      ? [ALICE, PHONE].map((subject) => ({ subject, person: "1" }))
+      : [];
+    const state = joinPeople(published(...events), file);
+    assertEquals(
+      plan(state, rows, options).changes.map((each) =>
+        `${each.action} ${each.relationship_id} ${each.subject} ${each.fields}`
+      ),
+      planned,
+    );
+  });
+}
 
 Deno.test("counts equal rows once, refuses contradicting rows, and reports all faults", () => {
   const state = published(upsert("r-1"));
@@ -139,8 +250,6 @@ Deno.test("counts equal rows once, refuses contradicting rows, and reports all f
     [5, "valid_until"],
   ]);
 });
-
-const IS_ALICE = { subject: ALICE, type: "employee" } as const;
 
 for (
   const [what, state, rows, code, message, options] of [
@@ -348,52 +457,6 @@ for (const [what, plan_, change, after] of NO_PLANS) {
   });
 }
 
-Deno.test("a row of another type is a second relationship if several could be replaced", () => {
-  const row = { subject: ALICE, type: "advisor", row: 2 } as const;
-  const employee = upsert("r-1");
-  const actions = (...of: Parameters<typeof plan>) =>
-    plan(...of).changes.map(({ action }) => action);
-  const state = published(employee);
-  assertEquals(actions(state, [row]), ["update"]);
-  // Both are listed, or one row has an identifier.
-  const listed = { subject: ALICE, type: "employee", row: 3 } as const;
-  assertEquals(actions(state, [row, listed]), ["create"]);
-  assertEquals(actions(state, [{ ...row, relationship_id: "r-9" }]), [
-    "create",
-  ]);
-  // The list does not manage the other type.
-  assertEquals(actions(state, [row], { types: ["advisor"] }), ["create"]);
-  const two = published(
-    employee,
-    upsert("r-2", { relationship_type: "contractor" }),
-  );
-  assertEquals(actions(two, [row]), ["create"]);
-});
-
-const PHONE = "did:key:phone";
-const LINK = { metadata: { same_person_as: ALICE } };
-const NOW = new Date("2026-06-01T00:00:00Z");
-const HIRED = "2020-01-01T00:00:00Z";
-
-Deno.test("a row that names a further key puts its title on that key", () => {
-  const state = published(
-    upsert("r-1"),
-    upsert("r-2", { subject: PHONE, ...LINK }),
-  );
-  const { changes } = plan(state, [
-    { subject: PHONE, type: "employee", title: "CTO" },
-  ]);
-  assertEquals(
-    changes.map(({ relationship_id, fields }) => [relationship_id, fields]),
-    [["r-2", ["title"]]],
-  );
-  // The link is not a member that a list can take away.
-  assertEquals(
-    plan(state, [{ subject: PHONE, type: "employee", metadata: null }]).changes,
-    [],
-  );
-});
-
 Deno.test("a relationship that begins again begins when it is appended, unless retroactive, and then names the gap", () => {
   const state = published(upsert("r-1", { valid_from: HIRED }), revoke("r-1"));
   for (const relationship_id of [undefined, "r-1"]) {
@@ -449,6 +512,13 @@ Deno.test("once somebody came back, or a key was added, the earlier date of the 
     [changes[0]?.after?.valid_from, changes[0]?.fills_gap],
     [HIRED, { from: "2026-01-01T00:00:00Z", until: "2026-01-03T00:00:00Z" }],
   );
+  // What ended after this relationship began does not matter.
+  const other = published(
+    upsert("r-1", { valid_from: "2026-01-01T00:00:00Z" }),
+    upsert("r-2"),
+    revoke("r-2"),
+  );
+  assertEquals(plan(other, [row], { now: NOW }).changes.length, 1);
   // A later date is a change.
   const later = { ...row, valid_from: "2026-05-01T00:00:00Z" };
   assertEquals(plan(back, [later], { now: NOW }).changes.length, 1);
@@ -471,6 +541,13 @@ Deno.test("the keys that a list has for a person are all of them: one ends, anot
   assertEquals(changes[0]?.reason_code, "superseded");
   assertEquals(changes[1]?.after?.metadata, { same_person_as: ALICE });
   assertEquals(changes[1]?.after?.valid_from, "2026-06-01T00:00:00Z");
+  // A retroactive list does not move the beginning of a further key.
+  const again = published(upsert("r-0"), revoke("r-0"), upsert("r-1"));
+  const retroactive = plan(again, list, { now: NOW, retroactive: true });
+  assertEquals(
+    retroactive.changes.at(-1)?.after?.valid_from,
+    "2026-06-01T00:00:00Z",
+  );
   // Several new keys of a new person are linked too, and only the first one has
   // the list's date.
   const fresh = plan(published(), list, { now: NOW }).changes;
@@ -522,6 +599,14 @@ Deno.test("refuses keys of another person, with both rows, and keys that differ"
         joinPeople(published(upsert("r-1")), [{ subject: BOB, person: "2" }]),
         [{ ...row, person: "2", relationship_id: "r-1", row: 2 }],
         'row 2: relationship "r-1" is about "did:web:alice.example", which is not a key of person "2"',
+      ],
+      [
+        published(
+          upsert("r-1"),
+          upsert("r-2", { subject: BOB, metadata: { same_person_as: PHONE } }),
+        ),
+        [key("1", ALICE, { row: 2 }), key("1", PHONE, { row: 3 })],
+        'row 3: the key "did:key:phone" can\'t be linked to "did:web:alice.example": the feed has it as another person',
       ],
     ] as const
   ) refused(state, rows, "invalid_field", message);
