@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { DesiredRelationship } from "./members.ts";
 import { planChanges as plan, type PlanOptions } from "./plan_changes.ts";
 import type { RowIssue } from "./plan_faults.ts";
+import { doubtsAboutPlan } from "./plan_doubts.ts";
 import { planDrafts } from "./plan_drafts.ts";
 import { joinPeople, type PublishedState } from "./published.ts";
 import { readPlan } from "./read_plan.ts";
@@ -387,6 +388,13 @@ Deno.test("a row of another type replaces the only relationship of its person", 
   // As saved and read again.
   const saved = JSON.parse(JSON.stringify(made));
   assertEquals(readPlan(saved, state).changes, made.changes);
+  // Once the feed has these changes, nothing is left to do.
+  const after = published(
+    upsert("r-1", { roles: ["deploy"] }),
+    revoke("r-1"),
+    upsert("r-2", { relationship_type: "advisor", roles: ["deploy"] }),
+  );
+  assertEquals(readPlan(saved, after).changes, []);
   const changes = [{ ...saved.changes[0], relationship_id: "r-2" }];
   assertSigError(
     () => readPlan({ ...saved, changes }, state),
@@ -661,4 +669,21 @@ Deno.test("naming one relationship is refused where another key has several, and
     roles: [relationship_id.slice(0, 3)],
   }));
   assertEquals(plan(published(...two), rows).changes.length, 4);
+});
+
+Deno.test("doubts a name that looks like another one of the same list", () => {
+  const list = ["did:web:a.example", "did:web:A.example"].map((
+    subject,
+    at,
+  ) => ({
+    ...{ subject, type: "employee" as const, row: at + 2 },
+    roles: [at === 0 ? "deploy" : "Deploy"],
+  }));
+  const state = published();
+  const alike =
+    "in case or in characters that are not visible; checks compare exactly";
+  assertEquals(doubtsAboutPlan(plan(state, list), state, NOW), [
+    `row 3: the subject "did:web:A.example" differs from "did:web:a.example" ${alike}`,
+    `row 3: the role "Deploy" differs from "deploy" ${alike}`,
+  ]);
 });
