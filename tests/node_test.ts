@@ -6,33 +6,23 @@ import {
   startPlatformServers,
   TLS_NAME,
 } from "./ship/testdata/platform_servers.ts";
-import { isCi, type Ran, run, tempFolder } from "./kit/process.ts";
+import { npmPackages } from "./kit/npm_packages.ts";
+import { isCi, run, tempFolder } from "./kit/process.ts";
 
-/** Runs Node 22 through npm; it need not be installed. */
-function node(...args: string[]): Promise<Ran> {
-  return run("npx", ["-y", "node@22", ...args]);
-}
+const packages = await npmPackages(["node@22"]);
 
-/** Returns what this machine lacks for the test; undefined if nothing. */
-async function findMissing(): Promise<string | undefined> {
-  if (!hasVectors()) return "the test vectors are not there";
-  if (!hasOpenssl()) return "there is no openssl";
-  try {
-    const { code, stdout } = await node("--version");
-    if (code === 0 && stdout.startsWith("v22.")) return undefined;
-  } catch {
-    // npx is not installed.
-  }
-  return "Node 22 can't be run";
-}
-
-const missing = await findMissing();
+/** What this machine lacks for the test. */
+const missing = [
+  ...hasVectors() ? [] : ["the test vectors"],
+  ...hasOpenssl() ? [] : ["openssl"],
+  ...packages === undefined ? ["Node 22"] : [],
+];
 
 Deno.test({
   name: "core, jose and consumer behave in Node 22 as in Deno",
-  ignore: missing !== undefined && !isCi,
+  ignore: missing.length > 0 && !isCi,
   fn: async () => {
-    assertEquals(missing, undefined);
+    assertEquals(missing, []);
     const certificate = await makeCertificate(`DNS:${TLS_NAME}`);
     await using running = await startPlatformServers(certificate);
     await using folder = await tempFolder();
@@ -42,7 +32,7 @@ Deno.test({
     await Deno.writeTextFile(inputs, JSON.stringify(packed));
     const code = await bundle("tools/platform_suites/node_main.ts");
     await Deno.writeTextFile(program, code);
-    const ran = await node(program, inputs);
+    const ran = await run(`${packages}/.bin/node`, [program, inputs]);
     const lines = ran.stdout.trimEnd().split("\n");
     assertEquals(lines.filter((line) => !line.startsWith("ok ")), []);
     assertEquals(lines.map((line) => line.slice(3).split(":")[0]), [

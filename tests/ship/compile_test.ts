@@ -14,10 +14,10 @@ import {
   startLoopbackIssuer,
 } from "./testdata/loopback_issuer.ts";
 import {
-  fetchOldRuntime,
   findOldRuntime,
   OLD_FLAGS,
   oldRuntimeEnv,
+  writeOldRuntime,
 } from "./testdata/old_runtime.ts";
 import { VERSION } from "../../tools/workspace.ts";
 import {
@@ -63,7 +63,7 @@ Deno.test({
       bundle: await programs(),
       deno: old.deno,
       flags: OLD_FLAGS,
-      env: oldRuntimeEnv(await fetchOldRuntime(dist)),
+      env: oldRuntimeEnv(await writeOldRuntime(dist, old.program)),
     };
 
     await t.step("deno compile creates three executables", async () => {

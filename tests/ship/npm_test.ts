@@ -1,6 +1,6 @@
 /** The packed libraries in Node 22, Bun and workerd. @module */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { packLibraries } from "../../tools/pack.ts";
 import { readBlocks } from "../docs/read_blocks.ts";
 import {
@@ -12,6 +12,7 @@ import {
   tempFolder,
   TestProcess,
 } from "../kit/process.ts";
+import { npmPackages } from "../kit/npm_packages.ts";
 import { retry } from "../kit/wait.ts";
 import { serveLoopback } from "../kit/loopback.ts";
 
@@ -22,16 +23,11 @@ function block(language: string): string {
   return blocks.find((each) => each.language === language)!.text;
 }
 
-/** Whether npm can get Node 22 here. */
-async function hasNode(): Promise<boolean> {
-  try {
-    return (await run("npx", ["-y", "node@22", "--version"])).code === 0;
-  } catch {
-    return false;
-  }
-}
-
-const ignore = !isCi && !await hasNode();
+const packages = await npmPackages([
+  ...["node@22", "pnpm@12.21.0", "bun@1.4.5"],
+  ...["esbuild@0.28.2", "workerd@1"],
+]);
+const bin = `${packages}/.bin`;
 
 /** Returns the address of the registry that npm uses here. */
 async function registryOfNpm(): Promise<string> {
@@ -129,12 +125,15 @@ const PRINTED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The package managers that install each library. */
+/**
+ * The package managers that install each library alone; npm installs all of
+ * them for the document. Issuer and consumer contain other libraries.
+ */
 const INSTALLED_BY: Readonly<Record<string, readonly string[]>> = {
-  core: ["npm"],
-  jose: ["npm"],
-  issuer: ["npm", "pnpm", "bun"],
-  consumer: ["npm", "pnpm", "bun"],
+  core: ["bun"],
+  jose: ["bun"],
+  issuer: ["bun", "npm"],
+  consumer: ["bun", "pnpm"],
 };
 
 const ASK = 'import program from "./worker.mjs";\n' +
@@ -172,19 +171,11 @@ Deno.test("a Deno project links the checkout as the document says", async () => 
 
 Deno.test({
   name: "the packed libraries run in Node 22, Bun and workerd",
-  ignore,
+  ignore: packages === undefined && !isCi,
   fn: async (t) => {
+    assert(packages, "npm can't get Node 22, pnpm, Bun, esbuild and workerd");
     await using packed = await tempFolder();
     const tarballs = await packLibraries(packed.path);
-    await using tools = await tempFolder();
-    await runWell("npm", [
-      ...["install", "--no-audit", "--no-fund", "pnpm@12.21.0"],
-      ...["bun@1.4.5", "esbuild@0.28.2", "workerd@1"],
-    ], { cwd: tools.path });
-    const bin = `${tools.path}/node_modules/.bin`;
-    const printPath = ["-y", "node@22", "-p", "process.execPath"];
-    const node = (await runWell("npx", printPath)).trim();
-
     const { server, refused } = await startRegistry();
     await using _ = server;
     const registry = `${server.origin}/`;
@@ -217,14 +208,12 @@ Deno.test({
               },
             });
             const args = ["--disable-warning=ExperimentalWarning", "try.mjs"];
-            const printed = await runWell(node, args, at);
+            const printed = await runWell(`${bin}/node`, args, at);
             assertEquals(printed.trimEnd().split("\n"), PRINTED[name]!);
           },
         );
       }
     }
-    assertEquals(refused, []);
-
     for (const path of tarballs) {
       const args = ["-xOzf", path, "package/package.json"];
       const json = JSON.parse(await runWell("tar", args));
@@ -242,8 +231,12 @@ Deno.test({
         .replace("npx -y deno@2.9.6 task pack\n", "")
         .replace('ROOT=$PWD && cd "$(mktemp -d)"\n', "")
         .replace('"$ROOT"/dist/npm', packed.path);
-      const printed = await runWell("bash", ["-ec", commands], at);
+      const printed = await runWell("bash", ["-ec", commands], {
+        ...at,
+        env: { npm_config_registry: registry },
+      });
       assertEquals(printed.trimEnd(), block("text").trimEnd());
+      assertEquals(refused, []);
     });
     await write("package.json", '{"type":"module"}');
     await write("worker.mjs", block("js"));
@@ -257,7 +250,7 @@ Deno.test({
     await runWell(`${bin}/esbuild`, command.split(" ").slice(1), at);
     await t.step("and bundled in Node", async () => {
       await write("ask.mjs", ASK.replace("worker.mjs", "out.js"));
-      assertEquals(await runWell(node, ["ask.mjs"], at), "allow\n");
+      assertEquals(await runWell(`${bin}/node`, ["ask.mjs"], at), "allow\n");
     });
     await t.step("and bundled in workerd", async () => {
       const port = freePort();

@@ -5,7 +5,7 @@
 
 import { V8_FLAGS } from "../../../tools/programs.ts";
 import { sha256 } from "../../../tools/workspace.ts";
-import { run, runWell } from "../../kit/process.ts";
+import { npmPackages } from "../../kit/npm_packages.ts";
 
 /** The version of both, which must be the same. */
 const VERSION = "2.7.11";
@@ -17,17 +17,16 @@ const PACKAGE = "@stdy/cli-linux-x64@0.22.2";
 const RUNTIME_SHA256 =
   "f12d5d3886d5ea138304fb8d67d7396cfbedf53656676132152cb89f3fa4d8e6";
 
-/** Arguments of npm that download once, then use the cache. */
-const PACK = ["pack", "--silent", "--prefer-offline"];
-
 /**
- * The result of {@linkcode findOldRuntime}: Deno's path, or the reason why it
- * is missing.
+ * The result of {@linkcode findOldRuntime}: paths, or the reason why they are
+ * missing.
  */
 export type Found = { readonly missing: string } | {
   readonly missing?: undefined;
   /** The path of Deno 2.7.11. */
   readonly deno: string;
+  /** The path of a program that contains the runtime. */
+  readonly program: string;
 };
 
 /** Finds Deno 2.7.11, if npm can download it and the runtime. */
@@ -36,33 +35,23 @@ export async function findOldRuntime(): Promise<Found> {
   if (os !== "linux" || arch !== "x86_64") {
     return { missing: `the runtime on npm is not for ${os} on ${arch}` };
   }
-  try {
-    const print = "console.log(Deno.execPath())";
-    const args = ["-y", `deno@${VERSION}`, "eval", print];
-    // Few retries, which would take minutes without a network.
-    const env = { npm_config_fetch_retries: "1" };
-    const [deno, found] = await Promise.all([
-      run("npx", args, { env }),
-      run("npm", [...PACK, "--dry-run", PACKAGE], { env }),
-    ]);
-    if (deno.code === 0 && found.code === 0) {
-      return { deno: deno.stdout.trim() };
-    }
-  } catch {
-    // npm is not installed.
-  }
-  return { missing: `npm can't get deno@${VERSION} and ${PACKAGE}` };
+  const packages = await npmPackages([`deno@${VERSION}`, PACKAGE], {
+    npm_config_ignore_scripts: "true",
+  });
+  return packages === undefined
+    ? { missing: `npm can't get deno@${VERSION} and ${PACKAGE}` }
+    : {
+      deno: `${packages}/@deno/linux-x64-glibc/deno`,
+      program: `${packages}/@stdy/cli-linux-x64/bin/steady`,
+    };
 }
 
-/** Downloads the runtime to a folder and returns its path. */
-export async function fetchOldRuntime(folder: string): Promise<string> {
-  const args = [...PACK, "--pack-destination", folder, PACKAGE];
-  const archive = (await runWell("npm", args)).trim();
-  await runWell("tar", ["-xzf", archive, "package/bin/steady"], {
-    cwd: folder,
-  });
-  const program = await Deno.readFile(`${folder}/package/bin/steady`);
-  const runtime = cutRuntime(program);
+/** Writes the runtime to a folder and returns its path. */
+export async function writeOldRuntime(
+  folder: string,
+  program: string,
+): Promise<string> {
+  const runtime = cutRuntime(await Deno.readFile(program));
   const digest = await sha256(runtime);
   if (digest !== RUNTIME_SHA256) {
     throw new Error(`Cannot use the runtime: its SHA-256 is ${digest}`);
