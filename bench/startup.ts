@@ -8,10 +8,10 @@
 
 import { runWell, tempFolder } from "../tests/kit/process.ts";
 import {
-  fetchOldRuntime,
   findOldRuntime,
   OLD_FLAGS,
   oldRuntimeEnv,
+  writeOldRuntime,
 } from "../tests/ship/testdata/old_runtime.ts";
 import { compileExecutable } from "../tools/compile.ts";
 import { LAZY_IMPORTS, shellLauncher } from "../tools/launcher.ts";
@@ -78,7 +78,7 @@ const commands = new Map([
 ]);
 const old = await findOldRuntime();
 if (old.missing === undefined) {
-  const env = oldRuntimeEnv(await fetchOldRuntime(cwd));
+  const env = oldRuntimeEnv(await writeOldRuntime(cwd, old.program));
   const options = { bundle, deno: old.deno, flags: OLD_FLAGS, env };
   const folder = `${cwd}/compiled`;
   const path = await compileExecutable(SIG!, { ...options, folder });

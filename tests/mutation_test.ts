@@ -22,7 +22,7 @@ import { isCi } from "./kit/process.ts";
 // promise: No change of an issuer's files by an attacker without a key gives
 //   another state.
 
-const RUNS = isCi ? 4_000 : 1_000;
+const RUNS = isCi ? 2_000 : 1_000;
 /** `SIG_SEED` repeats a run. */
 const SEED = Number(Deno.env.get("SIG_SEED") ?? randomSeed());
 

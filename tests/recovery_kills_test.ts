@@ -11,7 +11,7 @@ import {
   runWorker,
   withPlace,
 } from "../issuer/testdata/support.ts";
-import { runWell } from "./kit/process.ts";
+import { cp } from "node:fs/promises";
 import { readTestKeys } from "./kit/vectors.ts";
 
 // promise: `sig recover`, killed at any step, leaves a readable feed, and is
@@ -75,7 +75,7 @@ Deno.test("recover, killed at every step, leaves a feed that every reader reads"
     assertEquals(await answers(place), "deny allow");
     const copy = async (from: string, to: string) => {
       await Deno.remove(to, { recursive: true }).catch(() => {});
-      await runWell("cp", ["-a", from, to]);
+      await cp(from, to, { recursive: true });
     };
     const fresh = `${place.base}/fresh`;
     await Deno.mkdir(fresh);

@@ -13,9 +13,8 @@
  * @module
  */
 
-import { PROGRAMS_VARIABLE } from "../tests/kit/programs.ts";
+import { bundleAll, PROGRAMS_VARIABLE } from "../tests/kit/programs.ts";
 import { writeExampleModules } from "./example_modules.ts";
-import { bundlePrograms } from "./programs.ts";
 import { ROOT } from "./workspace.ts";
 
 /** Folders with tests; those whose groups take longest come first. */
@@ -152,7 +151,7 @@ try {
   if (Deno.args.includes(EACH)) paths.push(...FOLDERS.flatMap(testsIn));
   const units = paths.length > 0 ? paths.map(alone) : unitsOf(folder);
   const waiting = units.values();
-  await bundlePrograms(programs);
+  await bundleAll(programs);
   await Promise.all(
     Array.from({ length: JOBS }, async () => {
       for (const unit of waiting) results.push(await run(unit, options));

@@ -3,11 +3,11 @@
  */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { cp } from "node:fs/promises";
 import {
   type LoopbackServer,
   serveLoopback,
 } from "../../tests/kit/loopback.ts";
-import { runWell } from "../../tests/kit/process.ts";
 import { createDenoIo } from "../terminal/deno_io.ts";
 import type { Io } from "../terminal/io.ts";
 import { run } from "../main.ts";
@@ -227,7 +227,7 @@ export class Workspace {
 
   /** Copies a folder, which must not exist at the new place. */
   async copy(from: string, to: string): Promise<void> {
-    await runWell("cp", ["-r", this.path(from), this.path(to)]);
+    await cp(this.path(from), this.path(to), { recursive: true });
   }
 
   /** Returns the permission bits of a file in the folder. */

@@ -23,6 +23,7 @@ import {
 } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
 import { type Ended, TestProcess } from "../../tests/kit/process.ts";
+import { programArgs } from "../../tests/kit/programs.ts";
 import { perform } from "./worker.ts";
 
 /** DID of the issuer in all tests. */
@@ -246,14 +247,13 @@ export function startWorker(
   job: Job,
   limit = ":",
 ): TestProcess {
-  const at = (path: string) => new URL(path, import.meta.url).pathname;
   const task = { dir: place.dir, keysDir: place.keysDir, ...job };
   return new TestProcess("sh", [
     ...["-c", `${limit}; exec "$@"`, "sh", Deno.execPath()],
-    ...["run", "--no-prompt", "--config", at("../../deno.json")],
+    ...["run", "--no-prompt"],
     ...[`--allow-read=${place.base}`, `--allow-write=${place.base}`],
     ...(job.killAt === undefined ? [] : ["--allow-run"]),
-    ...[at("./worker.ts"), JSON.stringify(task)],
+    ...[...programArgs("worker"), JSON.stringify(task)],
   ], { stdin: "open" });
 }
 
