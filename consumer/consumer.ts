@@ -114,17 +114,10 @@ export interface ConsumerOptions
   readonly workers?: SignatureWorkers | undefined;
 }
 
-/** A question to a consumer. */
-export type ConsumerQuestion = (AskedQuestion | ParsedQuestion) & {
-  /** As {@linkcode ObserveOptions.maxAgeMs}. */
-  readonly maxAgeMs?: number | undefined;
-  /** As {@linkcode ObserveOptions.minSequence}. */
-  readonly minSequence?: number | undefined;
-  /** As {@linkcode ObserveOptions.graceMs}. */
-  readonly graceMs?: number | undefined;
-  /** As {@linkcode ObserveOptions.signal}. */
-  readonly signal?: AbortSignal | undefined;
-};
+/** A question to a consumer, with bounds of its own. */
+export type ConsumerQuestion =
+  & (AskedQuestion | ParsedQuestion)
+  & Pick<ObserveOptions, "maxAgeMs" | "minSequence" | "graceMs" | "signal">;
 
 /** Options of {@linkcode Consumer.check} and {@linkcode Consumer.ask}. */
 export type AskOptions = Pick<ObserveOptions, "waitFor" | "refresh">;

@@ -31,7 +31,6 @@ import { type KnownIssuer, KnownIssuers } from "./follow/known_issuers.ts";
 import { isDueToLoad, observeIssuer, observeKnown } from "./follow/observe.ts";
 import { refreshIssuer } from "./follow/refresh_issuer.ts";
 import type { Observation } from "./follow/reading.ts";
-import type { WaitingLimits } from "./follow/shared_refresh.ts";
 import { watchIssuer } from "./follow/watch.ts";
 import { IssuerName } from "./read/source.ts";
 import { type IssuerLocation, sourceOf } from "./read/reader.ts";
@@ -98,16 +97,8 @@ import {
  * malformed waiting limits.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
-  const { maxAgeMs = DEFAULT_MAX_AGE_MS, graceMs = 0 } = options;
-  const own = { maxAgeMs, graceMs };
-  for (const [name, value] of Object.entries(own)) {
-    if (value >= 0) continue;
-    throw new RangeError(
-      `Cannot create consumer: ${name} must be 0 or more, current value is ${value}`,
-    );
-  }
+  const { own, limits } = requireLimits(options);
   const now = options.now ?? (() => new Date());
-  const limits = requireWaitingLimits(options);
   const { yieldToEventLoop, pins } = options;
   const workers = options.workers ?? new SignatureWorkers();
   const issuers: KnownIssuers = new KnownIssuers({
@@ -212,7 +203,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       isDueToLoad(issuer, options);
     if (!isDue) return;
     // A failure is reported by the first question that can't be answered.
-    backOff.ask(() => refreshes.run(), { isUrgent: false }).catch(() => {});
+    backOff.ask(() => refreshes.run(), false).catch(() => {});
   }
 
   async function ask(
@@ -286,16 +277,23 @@ function nameOf(
   }
 }
 
-function requireWaitingLimits(
-  { maxWaiting = 1024, maxWaitMs = 60_000 }: Partial<WaitingLimits>,
-): WaitingLimits {
+/** @throws {RangeError} */
+function requireLimits({
+  maxAgeMs = DEFAULT_MAX_AGE_MS,
+  graceMs = 0,
+  maxWaiting = 1024,
+  maxWaitMs = 60_000,
+}: ConsumerOptions) {
+  const own = { maxAgeMs, graceMs };
   const limits = { maxWaiting, maxWaitMs };
-  for (const [name, value] of Object.entries(limits)) {
-    if (value >= 1 && value <= MAX_TIMEOUT_MS) continue;
+  for (const [name, value] of Object.entries({ ...own, ...limits })) {
+    const [min, max, rule] = name in own
+      ? [0, Infinity, "0 or more"]
+      : [1, MAX_TIMEOUT_MS, `1 to ${MAX_TIMEOUT_MS}`];
+    if (value >= min && value <= max) continue;
     throw new RangeError(
-      `Cannot create consumer: ${name} must be 1 to ${MAX_TIMEOUT_MS}, ` +
-        `current value is ${value}`,
+      `Cannot create consumer: ${name} must be ${rule}, current value is ${value}`,
     );
   }
-  return limits;
+  return { own, limits };
 }

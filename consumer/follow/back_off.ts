@@ -1,6 +1,7 @@
 /** Spares an issuer that can't be reached, and the questions about it (docs/protocol.md §6.5). @module */
 
 import { isSigError, SigError } from "@sig/core";
+import { DeadlineOver, withDeadline } from "../store/waiting.ts";
 
 /** Delays after the first, second, … failure in a row, in milliseconds. */
 const DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 10_000] as const;
@@ -37,14 +38,6 @@ interface Failure {
   readonly untilMs: number;
 }
 
-/** Options of {@linkcode BackOff.ask}. */
-interface AskingOptions {
-  /** Whether the question needs the issuer now: it is never delayed. */
-  readonly isUrgent: boolean;
-  /** Ends the wait. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Delays the attempts to reach one issuer: after a failure of the category
  * `unavailable`, the next one begins 1, 2, 4, 8, then every 10 s later.
@@ -66,12 +59,15 @@ export class BackOff {
   /**
    * Reaches the issuer by `work`, unless it is being spared.
    *
+   * @param isUrgent Whether the question needs the issuer now: it is never
+   * delayed.
    * @throws {SigError} the last error, with `retry_after_seconds`, if the issuer
    * is being spared; what `work` throws; the reason of the signal.
    */
   async ask<T>(
     work: (signal?: AbortSignal) => Promise<T>,
-    { isUrgent, signal }: AskingOptions,
+    isUrgent: boolean,
+    signal?: AbortSignal,
   ): Promise<T> {
     const failure = this.#failure;
     if (failure === undefined || isUrgent) {
@@ -85,15 +81,8 @@ export class BackOff {
     const retry = this.#noting(work).finally(() => this.#isRetrying = false);
     // A later rejection must not be unhandled.
     retry.catch(() => {});
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const impatient = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(this.#spared(failure)), PATIENCE_MS);
-    });
-    try {
-      return await endingAt(signal, Promise.race([retry, impatient]));
-    } finally {
-      clearTimeout(timer);
-    }
+    const over = () => this.#spared(failure);
+    return await waitAtMost(PATIENCE_MS, () => endingAt(signal, retry), over);
   }
 
   async #noting<T>(work: () => Promise<T>): Promise<T> {
@@ -170,4 +159,36 @@ export async function endingAt<T>(
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/**
+ * Waits for the work, and aborts its signal after the limit. `Infinity` needs no
+ * timer, whose functions take 4 ms to load in Deno.
+ *
+ * @param over Creates the error of a wait that is over (default:
+ * `fetch_timeout`).
+ * @throws what the work throws.
+ */
+export async function waitAtMost<T>(
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  over: () => SigError = () => noAnswerWithin(limitMs),
+): Promise<T> {
+  if (limitMs === Infinity) return await work(new AbortController().signal);
+  try {
+    return await withDeadline(limitMs, work);
+  } catch (error) {
+    throw error instanceof DeadlineOver ? over() : error;
+  }
+}
+
+function noAnswerWithin(limitMs: number): SigError {
+  return new SigError("fetch_timeout", {
+    action: "ask issuer",
+    reason: `there was no answer within ${limitMs} ms`,
+    context: {
+      limit_ms: limitMs,
+      hint: "Ask again: the refresh continues, and its result is kept.",
+    },
+  });
 }

@@ -181,7 +181,6 @@ async function validFeed(
     recovery,
     addedKids: await Promise.all(added.map(storedKid)),
     copy: {
-      kind: "copy",
       events: verification.events,
       sha256,
       observedAt: now,

@@ -9,14 +9,10 @@ import type { IssuerLocation } from "../read/reader.ts";
 import { IssuerName, locateIssuer } from "../read/source.ts";
 import { Semaphore } from "../verify/semaphore.ts";
 import type { RecordStore } from "../store/record_store.ts";
-import { BackOff, endingAt } from "./back_off.ts";
+import { BackOff, endingAt, waitAtMost } from "./back_off.ts";
 import { ProvenParts } from "./proven_parts.ts";
 import { FollowedIssuer, type Observation } from "./reading.ts";
-import {
-  SharedRefresh,
-  type SharedRefreshOptions,
-  waitAtMost,
-} from "./shared_refresh.ts";
+import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
 
 /** Maximum number of unlisted issuers that are kept. */
 const MAX_UNLISTED = 256;

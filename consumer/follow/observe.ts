@@ -14,7 +14,7 @@ import {
   type DocumentReader,
   type OpenOptions,
 } from "../read/reader.ts";
-import { isUnreachable } from "./back_off.ts";
+import { isUnreachable, waitAtMost } from "./back_off.ts";
 import {
   feedStale,
   type ProofQuestion,
@@ -36,7 +36,6 @@ import {
 } from "./known_state.ts";
 import { type Observation, type RefreshOptions, timeOf } from "./reading.ts";
 import { writePin } from "./refresh_issuer.ts";
-import { waitAtMost } from "./shared_refresh.ts";
 
 /** How a question is answered. */
 export interface QuestionOptions extends Omit<RefreshOptions, "now">, Demanded {
@@ -102,8 +101,11 @@ export async function observeIssuer(
     const { warning } = proven ?? {};
     return warning === undefined ? observation : warned(observation, warning);
   };
-  const isUrgent = bounds.maxAgeMs === 0;
-  const observation = await issuer.backOff.ask(read, { isUrgent, signal })
+  const observation = await issuer.backOff.ask(
+    read,
+    bounds.maxAgeMs === 0,
+    signal,
+  )
     .catch((error) => answerWhileUnreachable(error, issuer, question, asked));
   requireReached(observation, bounds.minSequence);
   return observation;

@@ -198,7 +198,6 @@ async function verifyProof(
   const recovery = pinnedRecovery(loaded.recovery);
   const part: Part = {
     statements: recovery?.sha256 ?? null,
-    kind: "part",
     events: seen.size,
     seen,
     observedAt: now,

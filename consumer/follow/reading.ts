@@ -18,7 +18,7 @@ import type { Recovery } from "@sig/jose/recovery";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import type { PinKeeper } from "../memory/keeper.ts";
 import type { Mirror } from "../memory/mirror.ts";
-import { beginningOf, type Served } from "../memory/pin.ts";
+import { beginningOf, type Seen, type Served } from "../memory/pin.ts";
 import type { Outcome, VerifiedState } from "../memory/transitions.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
@@ -57,9 +57,10 @@ interface Answering {
 
 /** The verified feed of this process; the next read continues it. */
 export type Copy =
-  & Extract<VerifiedState, { readonly kind: "copy" }>
+  & VerifiedState
   & Answering
   & {
+    readonly sha256: string;
     readonly bytes: number;
     /** The last line; bytes that continue the feed must repeat it. */
     readonly overlap: Uint8Array;
@@ -84,9 +85,10 @@ export type Copy =
 
 /** The last proven relationships of one subject. */
 export type Part =
-  & Extract<VerifiedState, { readonly kind: "part" }>
+  & VerifiedState
   & Answering
   & {
+    readonly seen: Seen;
     readonly subject: string;
     /** Whether it can answer questions about a past time. */
     readonly isPast: boolean;

@@ -1,8 +1,7 @@
 /** Shares one refresh between all questions that wait for it. @module */
 
 import { SigError } from "@sig/core";
-import { endingAt } from "./back_off.ts";
-import { DeadlineOver, withDeadline } from "../store/waiting.ts";
+import { endingAt, waitAtMost } from "./back_off.ts";
 
 /** Work that is waiting or running. */
 class Run<T> {
@@ -117,30 +116,4 @@ function tooManyWait(maxWaitMs: number): SigError {
       hint: "Ask again later; questions about other issuers need not wait.",
     },
   });
-}
-
-/**
- * Waits for the work, and aborts its signal after the limit. `Infinity` needs no
- * timer, whose functions take 4 ms to load in Deno.
- *
- * @throws {SigError} `fetch_timeout`, and what the work throws.
- */
-export async function waitAtMost<T>(
-  limitMs: number,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (limitMs === Infinity) return await work(new AbortController().signal);
-  try {
-    return await withDeadline(limitMs, work);
-  } catch (error) {
-    if (!(error instanceof DeadlineOver)) throw error;
-    throw new SigError("fetch_timeout", {
-      action: "ask issuer",
-      reason: `there was no answer within ${limitMs} ms`,
-      context: {
-        limit_ms: limitMs,
-        hint: "Ask again: the refresh continues, and its result is kept.",
-      },
-    });
-  }
 }

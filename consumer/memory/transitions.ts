@@ -208,27 +208,16 @@ export function acknowledge(
 }
 
 /** A verified state of this process, without the pin. */
-export type VerifiedState =
-  & {
-    /** The statements by which events apply, as in {@linkcode PinnedRecovery}. */
-    readonly statements: string | null;
-  }
-  & (
-    /** The whole feed. */
-    | {
-      readonly kind: "copy";
-      readonly events: number;
-      readonly sha256: string;
-      readonly observedAt: Date;
-    }
-    /** The relationships of one subject, by proof. */
-    | {
-      readonly kind: "part";
-      readonly events: number;
-      readonly seen: Seen;
-      readonly observedAt: Date;
-    }
-  );
+export interface VerifiedState {
+  readonly events: number;
+  readonly observedAt: Date;
+  /** The statements by which events apply, as in {@linkcode PinnedRecovery}. */
+  readonly statements: string | null;
+  /** Of a whole feed. */
+  readonly sha256?: string;
+  /** Of the relationships of one subject, by proof. */
+  readonly seen?: Seen;
+}
 
 /** What a question demands of the state that answers it. */
 export interface Demand {
@@ -249,12 +238,12 @@ export function isCurrent(pin: Pin, state: VerifiedState): boolean {
   const { feed, proof, recovery } = pin;
   // A new statement changes answers without a new event.
   if (state.statements !== (recovery?.sha256 ?? null)) return false;
-  if (state.kind === "copy") {
-    return state.sha256 === feed?.prefix_sha256 &&
-      state.events >= (proof?.seen.size ?? 0);
+  const { sha256, events, seen } = state;
+  if (seen === undefined) {
+    return feed !== null && sha256 === feed.prefix_sha256 &&
+      events >= (proof?.seen.size ?? 0);
   }
-  return proof !== null && proof.seen.size === state.seen.size &&
-    proof.seen.root === state.seen.root;
+  return proof?.seen.size === seen.size && proof.seen.root === seen.root;
 }
 
 /**

@@ -86,7 +86,6 @@ interface Step {
 
 function copyOf(history: History): VerifiedState {
   return {
-    kind: "copy",
     statements: null,
     ...{ events: history.length, sha256: history, observedAt: NOW },
   };
@@ -95,7 +94,7 @@ function copyOf(history: History): VerifiedState {
 function partOf(history: History): VerifiedState {
   const seen = { size: history.length, root: rootOf(history) };
   return {
-    ...{ kind: "part", statements: null, events: history.length },
+    ...{ statements: null, events: history.length },
     ...{ seen, observedAt: NOW },
   };
 }
