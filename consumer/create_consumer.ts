@@ -124,7 +124,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const { refreshes, location, did } = issuers.find(issuer);
       return await waitFor(did, async () => {
         try {
-          return validReport((await refreshes.run()).verified);
+          return validReport((await refreshes.run(false)).verified);
         } catch (error) {
           if (!isFault(error)) throw error;
           const { onEvent: _, onProgress: __, ...policy } = options;
@@ -203,7 +203,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       isDueToLoad(issuer, options);
     if (!isDue) return;
     // A failure is reported by the first question that can't be answered.
-    backOff.ask(() => refreshes.run(), false).catch(() => {});
+    backOff.ask(() => refreshes.run(false), false).catch(() => {});
   }
 
   async function ask(

@@ -116,7 +116,7 @@ export class KnownIssuer extends FollowedIssuer {
     if (this.#hasProofs) return this.location;
     // The feed is already being read.
     if (this.refreshes.isBusy) return undefined;
-    await this.#metadata.run();
+    await this.#metadata.run(false);
     if (!this.#hasProofs) return undefined;
     return { ...this.location, reader: this.takeBefore().reader };
   }

@@ -14,8 +14,6 @@ class Run<T> {
     // Starts in a microtask, so that all questions of this turn can share the
     // run.
     this.result = Promise.resolve().then(() => begin(this));
-    // No question may be waiting when it fails; avoids an unhandled rejection.
-    this.result.catch(() => {});
   }
 }
 
@@ -69,13 +67,12 @@ export class SharedRefresh<T> {
    * Returns the result of work that begins after this call, or throws the error
    * of the running work.
    *
-   * @param mayShare Whether the result of the running work suffices (default:
-   * false).
+   * @param mayShare Whether the result of the running work suffices.
    * @param signal Ends the wait with its reason.
    * @throws {SigError} `overloaded` if too many questions wait, `fetch_timeout`
    * after `maxWaitMs`; the work continues for later questions.
    */
-  async run(mayShare = false, signal?: AbortSignal): Promise<T> {
+  async run(mayShare: boolean, signal?: AbortSignal): Promise<T> {
     const { maxWaiting, maxWaitMs } = this.#options.limits;
     if (this.#waiters >= maxWaiting) throw tooManyWait(maxWaitMs);
     this.#waiters++;

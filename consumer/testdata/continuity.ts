@@ -32,10 +32,11 @@ const inOneProcess: Watch = (events = EVENTS, options) =>
   watchIssuer(events, key1, options);
 
 const acrossProcesses: Watch = async (events = EVENTS, options = {}) => {
-  const { pins, ...file } = await openPinFile();
+  const { pins, path, ...file } = await openPinFile();
+  const mirrorFolder = `${path}.feeds`;
   const watched = await watchIssuer(
     ...[events, key1, options] as const,
-    (all) => consumerOfManyProcesses({ ...all, pins }),
+    (all) => consumerOfManyProcesses({ ...all, pins, mirrorFolder }),
   );
   return {
     ...watched,
@@ -56,7 +57,7 @@ export function oneProcessTest(
 
 /**
  * Registers a test twice: in one process, and across processes that share a pin
- * store, where each question comes from a separate process.
+ * store and copies of feeds, where each question comes from a separate process.
  */
 export function continuityTest(
   name: string,
