@@ -1,166 +1,55 @@
-import { didKeyToJwk, jwkToSshKey } from "@sig/jose";
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { openSource, parseSource, verifyIssuer } from "@sig/consumer";
+import { check, type FeedState } from "@sig/core";
+import { didKeyToJwk, jwkToDidKey, jwkToSshKey, sshKeyToJwk } from "@sig/jose";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
+import { revoke, upsert } from "../../tests/kit/events.ts";
+import { makeKey, withOpenSsh } from "../../tests/kit/open_ssh.ts";
+import { run, runWell } from "../../tests/kit/process.ts";
 import {
+  importTestKeys,
+  lineOf,
+  makeDocuments,
+} from "../../tests/kit/test_issuer.ts";
+import {
+  FEED,
   inWorkspace,
   serveIssuer,
   type Words,
   type Workspace,
+  workspaceTest as test,
 } from "../testdata/workspace.ts";
 
 // promise: sshd gets whole lines of allowed keys and nothing else; an error
 //   grants no access.
 
-/** did:keys of test keys. The private keys were not kept. */
-const DIDS = [
-  "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp",
-  "did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2",
-  "did:key:z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH",
-] as const;
-const [ALICE, BOB, CAROL] = DIDS;
-const LINES = DIDS.map((did) => jwkToSshKey(didKeyToJwk(did)));
-const KEYS = LINES.map((line) => line.split(" ")[1]!);
-const RSA = "AAAAB3NzaC1yc2EAAAADAQABAAABgQ==";
+/** The did:key of a test key. The private key was not kept. */
+const ALICE = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+const LINE = jwkToSshKey(didKeyToJwk(ALICE));
+const KEY = LINE.split(" ")[1]!;
 
-/**
- * Creates relationships: Alice's has no end, Bob's ends in June, Carol's is
- * revoked, and one subject is a did:web.
- */
+/** Runs `work` with Alice, whose relationship has no end. */
 async function withKeys(work: (workspace: Workspace) => Promise<void>) {
   await inWorkspace(async (workspace) => {
-    const a = "upsert --dir $D/acme --role ssh:a --type";
-    for (
-      const words of [
-        "init acme.example --dir $D/acme",
-        `${a} contractor --subject '${LINES[0]} alice@laptop'`,
-        `${a} contractor --subject ${BOB} --valid-until 2026-06-30`,
-        `${a} advisor --subject ${BOB} --valid-from 2026-07-01 --valid-until 2026-07-31`,
-        `${a} contractor --subject ${CAROL} --relationship-id carol`,
-        "revoke --dir $D/acme --relationship-id carol --reason-code other",
-        `${a} contractor --subject did:web:dan.example`,
-        "upsert --dir $D/acme --role ssh:b --type contractor --subject did:web:eve.example",
-      ]
-    ) await workspace.ok(words);
+    await workspace.ok("init acme.example --dir $D/acme");
+    await workspace.ok(
+      `upsert --dir $D/acme --role ssh:a --type contractor --subject ${ALICE}`,
+    );
     await work(workspace);
   });
 }
 
 const ASK = "ssh-keys $D/acme --require role=ssh:a";
-const OFFER = `${ASK} --key-type ssh-ed25519 --key`;
-
-const BOTH = `${LINES[0]} ${ALICE}
-expiry-time="20260731235959Z" ${LINES[1]} ${BOB}
-`;
-const LEFT_OUT =
-  "warning: left out 1 subject without an OpenSSH key: not a did:key of Ed25519\n";
-
-const OTHER_TYPE =
-  /^warning: denied a key of type ssh-\S+: only ssh-ed25519 is accepted\n$/;
-
-/** Arguments with their expected stdout and stderr. */
-const CASES: readonly (readonly [
-  name: string,
-  args: string,
-  stdout: string,
-  stderr?: string | RegExp,
-])[] = [
-  [
-    "prints an allowed key, encoded from its bytes",
-    `${OFFER} ${KEYS[0]}`,
-    `${LINES[0]}\n`,
-  ],
-  [
-    "prints the operator's options before the key",
-    `${OFFER} ${KEYS[0]} --options 'restrict,command="echo \\"a, b\\""'`,
-    `restrict,command="echo \\"a, b\\"" ${LINES[0]}\n`,
-  ],
-  [
-    "prints nothing for a revoked key, and says why",
-    `${OFFER} ${KEYS[2]}`,
-    "",
-    /^warning: denied did:key:\S+: revoked, relationship carol \(seq=5\)\n$/,
-  ],
-  [
-    "prints nothing for a key without the role",
-    `${OFFER} ${KEYS[0]} --require role=ssh:b`,
-    "",
-    `warning: denied ${ALICE}: role_missing, for role=ssh:b\n`,
-  ],
-  [
-    "prints nothing for a key of another type",
-    `${ASK} --key-type ssh-rsa --key ${RSA}`,
-    "",
-    OTHER_TYPE,
-  ],
-  [
-    "prints nothing if the key type does not match the key",
-    `${ASK} --key-type ssh-rsa --key ${KEYS[0]}`,
-    "",
-    OTHER_TYPE,
-  ],
-  [
-    "prints nothing for a certificate",
-    `${ASK} --key-type ssh-ed25519-cert-v01@openssh.com --key ${KEYS[0]}`,
-    "",
-    OTHER_TYPE,
-  ],
-  [
-    "--at answers for a time in the past",
-    `${OFFER} ${KEYS[1]} --at 2026-06-30T23:59:59Z`,
-    `${LINES[1]}\n`,
-  ],
-  [
-    "lists all allowed keys with their expiry if no key is given",
-    ASK,
-    BOTH,
-    LEFT_OUT,
-  ],
-  [
-    "starts each line with the options",
-    `${ASK} --options restrict,pty --at 2026-07-01T00:00:00Z`,
-    `restrict,pty ${LINES[0]} ${ALICE}\n` +
-    `restrict,pty,expiry-time="20260731235959Z" ${LINES[1]} ${BOB}\n`,
-    LEFT_OUT,
-  ],
-  [
-    "prints an empty file if no key is allowed",
-    "ssh-keys $D/acme --require role=ssh:none",
-    "",
-  ],
-];
-
-Deno.test("ssh-keys prints only complete lines of allowed keys", async (t) => {
-  await withKeys(async (workspace) => {
-    for (const [name, args, stdout, stderr = ""] of CASES) {
-      await t.step(name, async () => {
-        const ran = await workspace.sig(args);
-        assertEquals([ran.code, ran.stdout], [0, stdout]);
-        if (typeof stderr === "string") assertEquals(ran.stderr, stderr);
-        else assertMatch(ran.stderr, stderr);
-      });
-    }
-    await t.step("--explain writes the reasons to stderr", async () => {
-      const words = `${OFFER} ${KEYS[2]} --explain`;
-      await workspace.says(words, {
-        stdout: "",
-        err: ["deny  ", "revoked, relationship carol (seq=5)"],
-      });
-    });
-    await t.step("JSON output is a single value", async () => {
-      const lines = BOTH.trim().split("\n");
-      assertEquals(await workspace.json(ASK), { lines, left_out: 1 });
-    });
-  });
-});
 
 /** Input of an attacker, which no output may contain. */
 const MARK = "c3RyYW5nZXI";
 
 const REFUSED: readonly (readonly [name: string, key: string])[] = [
   ["half a key", `${MARK}`],
-  ["a byte too many", `${KEYS[0]}${MARK}A`],
-  ["a second line", `${KEYS[0]}\n${MARK}`],
-  ["a CR", `${KEYS[0]}\r${MARK}`],
-  ["a key of small order", `${KEYS[0]!.slice(0, 25)}${"A".repeat(43)}`],
+  ["a byte too many", `${KEY}${MARK}A`],
+  ["a second line", `${KEY}\n${MARK}`],
+  ["a CR", `${KEY}\r${MARK}`],
+  ["a key of small order", `${KEY.slice(0, 25)}${"A".repeat(43)}`],
   ["bytes of another type", `AAAAB3NzaC1yc2EAAAAk${"A".repeat(48)}`],
 ];
 
@@ -190,36 +79,12 @@ Deno.test("ssh-keys prints nothing for an invalid key, and does not repeat it", 
     }
     const unusable = "error: invalid_request: ";
     for (const more of [` ${MARK}`, "\n"]) {
-      const words = [...offer, "--key", `${KEYS[0]}${more}`];
+      const words = [...offer, "--key", `${KEY}${more}`];
       await refused(`a key and ${JSON.stringify(more)}`, words, unusable);
     }
     for (const [name, options] of REFUSED_OPTIONS) {
-      const words = [...offer, "--key", KEYS[0]!, "--options", options];
+      const words = [...offer, "--key", KEY, "--options", options];
       await refused(`options ${name}`, words, unusable);
-    }
-    const key = `--key-type ssh-ed25519 --key ${KEYS[0]}`;
-    for (
-      const [words, part] of [
-        [`${ASK} --key-type ssh-ed25519`, unusable],
-        [`ssh-keys $D/acme ${key}`, "error: requirements_empty: "],
-        [
-          `ssh-keys $D/acme ${key} --require rol=x`,
-          "error: invalid_requirement: ",
-        ],
-        [`ssh-keys ${key} --require role=x`, unusable],
-        [
-          `ssh-keys $D/none ${key} --require role=x`,
-          "error: source_not_found: ",
-        ],
-      ] as const
-    ) await refused(words, words, part);
-    // Flags that a list does not support are refused, not ignored.
-    for (const demand of ["--max-checkpoint-age=1h", "--cosigner=x"]) {
-      await refused(
-        demand,
-        `${ASK} ${demand}`,
-        "error: invalid_request: Cannot run: --max-checkpoint-age and --cosigner need --key",
-      );
     }
   });
 });
@@ -234,11 +99,9 @@ Deno.test("ssh-keys prints nothing if the issuer is unreachable, unless --max-ag
     );
     const ask = (more = "", role = "ssh:a") =>
       workspace.sig(
-        `ssh-keys ${host} --allow-insecure --require role=${role} --key-type ssh-ed25519 --key ${
-          KEYS[0]
-        } ${more}`,
+        `ssh-keys ${host} --allow-insecure --require role=${role} --key-type ssh-ed25519 --key ${KEY} ${more}`,
       );
-    const allowed = { code: 0, stdout: `${LINES[0]}\n`, stderr: "" };
+    const allowed = { code: 0, stdout: `${LINE}\n`, stderr: "" };
     assertEquals(await ask(), allowed);
     await server[Symbol.asyncDispose]();
     const closed = await ask();
@@ -255,117 +118,197 @@ Deno.test("ssh-keys prints nothing if the issuer is unreachable, unless --max-ag
   });
 });
 
-Deno.test("flags and lists accept an OpenSSH public key as the subject", async () => {
-  await inWorkspace(async (workspace) => {
-    await workspace.write("alice.pub", `${LINES[0]} a\n`);
-    await workspace.write("rsa.pub", `ssh-rsa ${RSA} a\n`);
-    await workspace.write(
-      "people.csv",
-      `subject,type,roles\n${LINES[1]} bob@desk,employee,x\n`,
-    );
-    await workspace.write(
-      "people.json",
-      JSON.stringify([{ subject: LINES[2], type: "employee" }]),
-    );
-    await workspace.write(
-      "bad.csv",
-      `subject,type\nssh-rsa ${RSA} a,employee\n`,
-    );
-    await workspace.write(
-      "cases.yaml",
-      `source: ${workspace.dir}/acme\ncases: [{subject: ${
-        JSON.stringify(`${LINES[0]} a`)
-      }, require: [role=y], expect: allow}]\n`,
-    );
-    await workspace.ok("init acme.example --dir $D/acme");
-    const pub = "--subject $D/alice.pub";
-    const line = `--subject '${LINES[0]} a comment'`;
-    const check = "check --sig $D/acme --require role=y --format text";
-    for (
-      const [args, part] of [
-        [
-          `upsert --dir $D/acme ${pub} --type other --relationship-id r1`,
-          "(seq=1)",
-        ],
-        [`set --dir $D/acme ${line} --add-role y`, "(seq=2)"],
-        [`${check} ${pub}`, `allow  ${ALICE}  role=y`],
-        [`log $D/acme ${line}`, ALICE],
-        [`dump-state $D/acme ${pub}`, ALICE],
-        ["test $D/cases.yaml", "1 of 1"],
-        [
-          "apply --dir $D/acme --from $D/people.csv --yes --new-role x",
-          "(seq=3)",
-        ],
-        ["apply --dir $D/acme --from $D/people.json --yes", "(seq=4)"],
-        ["who $D/acme --format csv", BOB],
-        ["who $D/acme --format csv", CAROL],
-        [
-          `revoke --dir $D/acme --relationship-id r1 --reason-code other ${pub}`,
-          "(seq=5)",
-        ],
-        [
-          `offboard --dir $D/acme --subject '${
-            LINES[1]
-          }' --reason-code other --yes`,
-          "(seq=6)",
-        ],
-      ] as const
-    ) assertStringIncludes(await workspace.ok(args), part);
-    await workspace.refused(
-      "upsert --dir $D/acme --subject $D/rsa.pub --type other",
-      [
-        "error: invalid_identifier: Cannot use OpenSSH public key: its type is ssh-rsa, not ssh-ed25519 (at flag --subject)",
-        "ssh-keygen -t ed25519",
-      ],
-    );
-    await workspace.refused(
-      `${check} --subject 'no-pty ${LINES[0]}'`,
-      "error: invalid_identifier: ",
-    );
-    await workspace.refused(
-      "apply --dir $D/acme --from $D/bad.csv --yes",
-      "row 2, column subject: its type is ssh-rsa, not ssh-ed25519",
-    );
-    // A missing file is an error, not a deny; but a DID may end in .pub.
-    await workspace.refused(
-      `${check} --subject $D/none.pub`,
-      "error: source_not_found: ",
-    );
-    await workspace.says(`${check} --subject did:web:alice.pub`, {
-      code: 1,
-      out: "deny  did:web:alice.pub",
-    });
-  });
-});
+const START_SECONDS = Date.UTC(2025, 0, 1) / 1000;
+const SPAN_SECONDS = 9;
 
-Deno.test("key did and key ssh convert, from JWKs, keys and DIDs", async () => {
-  await inWorkspace(async (workspace) => {
-    await workspace.write("a.pub", `${LINES[0]} a\n`);
-    await workspace.ok("key generate --out $D/k.jwk");
-    const own = (await workspace.ok("key did $D/k.jwk")).trim();
-    for (
-      const [args, stdout, stdin] of [
-        ["key did $D/a.pub", `${ALICE}\n`],
-        ["key did -", `${BOB}\n`, LINES[1]],
-        [`key ssh ${ALICE}`, `${LINES[0]} ${ALICE}\n`],
-        ["key ssh $D/k.jwk", `${jwkToSshKey(didKeyToJwk(own))} ${own}\n`],
-        ["key ssh $D/a.pub", `${LINES[0]} ${ALICE}\n`],
-      ] as const
-    ) assertEquals(await workspace.ok(args, { stdin: stdin ?? "" }), stdout);
-    assertEquals(await workspace.json(`key ssh ${ALICE}`), {
-      ssh: LINES[0],
-      did: ALICE,
-    });
-    await workspace.refused(
-      "key ssh did:web:alice.example",
-      "error: unsupported_did_method: ",
-    );
-    // A private key is never printed.
-    assertEquals(
-      await workspace.refused("key did -", [], {
-        stdin: `-----BEGIN OPENSSH ${"PRIVATE"} KEY-----\nc2VjcmV0\n`,
-      }),
-      "error: invalid_identifier: Cannot use OpenSSH public key: it is a private key\n  hint: Name the public key, the file that ends in .pub.\n",
-    );
+/** The time after some half seconds. */
+const momentAfter = (half: number) =>
+  new Date(1000 * START_SECONDS + 500 * half).toISOString();
+const moment = fc.nat(2 * SPAN_SECONDS).map(momentAfter);
+
+/** Histories of two relationships, with backdating and half seconds. */
+const history = fc.array(
+  fc.record({
+    isRevoke: fc.boolean(),
+    relationship_id: fc.constantFrom("r1", "r2"),
+    roles: fc.constantFrom(["commit"], ["commit"], []),
+    issued_at: moment,
+    effective_at: moment,
+    valid_from: fc.option(moment),
+    valid_until: fc.option(moment),
+  }).filter(({ valid_from, valid_until }) =>
+    valid_from === null || valid_until === null || valid_from < valid_until
+  ),
+  { minLength: 1, maxLength: 6 },
+);
+
+/** An upsert or revoke. */
+interface Draft {
+  readonly isRevoke: boolean;
+  readonly relationship_id: string;
+  readonly roles: readonly string[];
+  readonly issued_at: string;
+  readonly effective_at: string;
+  readonly valid_from: string | null;
+  readonly valid_until: string | null;
+}
+
+/** Allows in most seconds, so that not all of a few histories deny. */
+const ALWAYS: Draft = {
+  isRevoke: false,
+  relationship_id: "r1",
+  roles: ["commit"],
+  issued_at: momentAfter(0),
+  effective_at: momentAfter(0),
+  valid_from: null,
+  valid_until: null,
+};
+
+/** Publishes a history about one subject in `$D/acme`. */
+async function publish(
+  workspace: Workspace,
+  subject: string,
+  drafts: readonly Draft[],
+): Promise<FeedState> {
+  const [key] = await importTestKeys();
+  const lines = await Promise.all(drafts.map((draft, at) => {
+    const { effective_at, isRevoke, roles, valid_from, valid_until, ...both } =
+      draft;
+    const event = isRevoke
+      ? revoke(at + 1, { ...both, subject, effective_at })
+      : upsert(at + 1, { ...both, subject, roles, valid_from, valid_until });
+    return lineOf({ ...event }, key);
+  }));
+  for (const [path, content] of makeDocuments({ keys: [key], lines })) {
+    await workspace.write(`acme${path}`, content);
+  }
+  const source = parseSource(workspace.path("acme"));
+  const { state } = await verifyIssuer(openSource(source, {}), {
+    now: new Date(),
   });
+  return state;
+}
+
+/** `YYYYMMDDHHMMSSZ` */
+function sshTime(seconds: number): string {
+  return new Date(1000 * seconds).toISOString().replace(/\.000Z|[-:T]/g, "") +
+    "Z";
+}
+
+const PRINT = "allowed-signers $D/acme --require role=commit";
+
+withOpenSsh(
+  "property: ssh-keygen and check --at agree for every second",
+  () =>
+    inWorkspace(async (workspace) => {
+      const { file, line } = await makeKey(workspace.dir, "alice");
+      const subject = jwkToDidKey(sshKeyToJwk(line));
+      const [message, signers] = ["message", "signers"].map((name) =>
+        workspace.path(name)
+      );
+      await Deno.writeTextFile(message!, "signed once\n");
+      const words = ["-q", "-Y", "sign", "-f", file, "-n", "git", message!];
+      await runWell("ssh-keygen", words);
+      const isGood = async (seconds: number) => {
+        const { code } = await run("ssh-keygen", [
+          ...["-Y", "verify", "-f", signers!, "-I", subject, "-n", "git"],
+          ...["-s", `${message}.sig`, `-Overify-time=${sshTime(seconds)}`],
+        ], { stdin: { text: "signed once\n" } });
+        return code === 0;
+      };
+      let [allowed, denied, single] = [0, 0, 0];
+      await fc.assert(
+        fc.asyncProperty(history, async (drafts) => {
+          const state = await publish(workspace, subject, drafts);
+          const { stderr, stdout } = await workspace.says(PRINT);
+          await Deno.writeTextFile(signers!, stdout);
+          const seconds = Array.from(
+            { length: SPAN_SECONDS + 3 },
+            (_, at) => START_SECONDS - 1 + at,
+          );
+          const asked = seconds.map((each) => {
+            const at = new Date(1000 * each).toISOString();
+            const require = ["role=commit"] as const;
+            const now = new Date(0);
+            return check(state, { subject, require, at, now }).decision;
+          });
+          const expected = asked.map((decision, at) => {
+            const alone = decision === "allow" && asked[at - 1] !== "allow" &&
+              asked[at + 1] === "deny";
+            // OpenSSH can't express an interval of one second, so it is omitted
+            // with a warning.
+            if (alone) {
+              single++;
+              assertStringIncludes(stderr, "of a single second");
+            }
+            return decision === "allow" && !alone;
+          });
+          const found = await Promise.all(seconds.map(isGood));
+          assertEquals(found, expected, stdout);
+          allowed += expected.filter((each) => each).length;
+          denied += expected.filter((each) => !each).length;
+        }),
+        { numRuns: 15, examples: [[[ALWAYS]]] },
+      );
+      // Both allows and denies were compared.
+      assert(allowed > 0 && denied > 0, `${allowed} ${denied} ${single}`);
+    }),
+);
+
+test("allowed-signers prints intervals in order, with only the bounds that exist", async (workspace) => {
+  const alice = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+  const key =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop";
+  const common = {
+    ...{ isRevoke: false, relationship_id: "r1", roles: ["commit"] },
+    ...{ valid_from: null, valid_until: null },
+    issued_at: "2025-01-01T00:00:00.5Z",
+    effective_at: "2025-01-01T00:00:00Z",
+  };
+  const again = { ...common, relationship_id: "r2" };
+  await publish(workspace, alice, [
+    common,
+    {
+      ...{ ...common, isRevoke: true },
+      ...{ issued_at: "2025-02-01T00:00:00Z" },
+      effective_at: "2025-01-31T12:00:00Z",
+    },
+    { ...again, issued_at: "2025-03-01T00:00:00Z" },
+  ]);
+  const given = (namespaces: string, bounds: string) =>
+    `${alice} namespaces="${namespaces}"${bounds} ${key}\n`;
+  const last = ',valid-after="20250301000000Z"';
+  assertEquals(
+    await workspace.ok(PRINT),
+    given(
+      "git",
+      ',valid-after="20250101000001Z",valid-before="20250131115959Z"',
+    ) + given("git", last),
+  );
+  assertStringIncludes(
+    await workspace.ok(`${PRINT} --namespace git --namespace file`),
+    given("git,file", last),
+  );
+  for (const namespace of ["*", "a,b", 'a"', "a b", "a\nb"]) {
+    await workspace.refused(
+      [...PRINT.split(" "), "--namespace", namespace],
+      "error: invalid_request: Cannot run: --namespace must be a namespace",
+    );
+  }
+  // Times before 1970, which OpenSSH can't represent.
+  await publish(workspace, alice, [
+    { ...common, issued_at: "1960-01-01T00:00:00Z" },
+    { ...again, issued_at: "1960-01-01T00:00:00Z" },
+  ]);
+  assertEquals(await workspace.ok(PRINT), given("git", ""));
+  await publish(workspace, "did:web:dan.example", [common]);
+  assertEquals(await workspace.sig(PRINT), {
+    code: 0,
+    stdout: "",
+    stderr:
+      "warning: left out 1 subject without an OpenSSH key: not a did:key of Ed25519\n",
+  });
+  const feed = await workspace.read(FEED);
+  await workspace.write(FEED, feed.replace("eyJ", "eyK"));
+  await workspace.refused(PRINT, "error: ");
 });

@@ -19,8 +19,8 @@
  *   command; `< FILE` and `> FILE` are its standard input and output.
  * - `cat`, `chmod`, `cp` and `rm` work as in a shell; `events 2` prints the last
  *   two events.
- * - Values that differ in each run are shown as `<now>`, `<ULID>`, `<key>` or
- *   `<base64>`, JSON values in one line.
+ * - Values that differ in each run are shown as `<now>`, `<ULID>`, `<key>` and
+ *   so on, JSON values in one line.
  * - A command that reads, or exits with 2, must change no file. The latter must
  *   report the same code with `--format json`.
  *
@@ -181,7 +181,10 @@ async function runSig(
         result += text;
         if (output === undefined) said += compact(text);
       },
-      stderr: (text) => void (said += text.replace(/^(?=.)/gm, "! ")),
+      stderr(text) {
+        const marked = text.replace(/(?<=\n)(?=.)/g, "! ");
+        said += /(?:^|\n)$/.test(said) ? `! ${marked}` : marked;
+      },
       ask(question) {
         said += `? ${question}\n`;
         return answers.shift() === "y";
@@ -216,7 +219,8 @@ function nameValues(text: string, file: string): string {
   const named = (name: string) => (found: string) =>
     file.includes(found) ? found : name;
   return text
-    .replaceAll(/2026-01-01T00:\d\d:\d\d(?:\.\d+)?Z/g, "<now>")
+    .replaceAll(/2026-01-01T00:(?!00:00Z)[\d:.]+Z/g, "<now>")
+    .replaceAll(/2026-01-08T00:[\d:.]+Z/g, "<in 7 days>")
     .replaceAll(/\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b/g, "<ULID>")
     .replaceAll(/did:key:z\w{40,}/g, named("<key>"))
     .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<JWS>")

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createIssuerSite } from "./site/issuer_site.ts";
+import { createIssuerSite } from "../site/issuer_site.ts";
 import {
   assertRan,
   type Ran,
   serveIssuer,
   testsWith,
   type Workspace,
-} from "./testdata/workspace.ts";
+} from "../testdata/workspace.ts";
 
 type Handler = (request: Request) => Promise<Response> | Response;
 

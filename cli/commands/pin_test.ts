@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createIssuerSite } from "./site/issuer_site.ts";
+import { createIssuerSite } from "../site/issuer_site.ts";
 import {
   FEED,
   type Given,
@@ -7,7 +7,7 @@ import {
   serveIssuer,
   testsWith,
   type Workspace,
-} from "./testdata/workspace.ts";
+} from "../testdata/workspace.ts";
 
 // deno-lint-ignore no-explicit-any -- the JSON of a program, looked into by tests
 type Json = any;

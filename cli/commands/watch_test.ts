@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { start } from "./testdata/process.ts";
+import { start } from "../testdata/process.ts";
 import {
   draftsOf,
   type Given,
   testsWith,
   type Workspace,
-} from "./testdata/workspace.ts";
-import { waitUntil } from "../tests/kit/wait.ts";
-import type { TestProcess } from "../tests/kit/process.ts";
+} from "../testdata/workspace.ts";
+import { waitUntil } from "../../tests/kit/wait.ts";
+import type { TestProcess } from "../../tests/kit/process.ts";
 
 interface Watched {
   readonly workspace: Workspace;

@@ -5,20 +5,20 @@ import {
   makeDocuments,
   makeLines,
   PATHS,
-} from "../tests/kit/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import {
   type ConditionalServer,
   startConditionalServer,
-} from "../tests/kit/conditional_server.ts";
+} from "../../tests/kit/conditional_server.ts";
 import {
   HAS_REDIS,
   startRedis,
   whileFrozen,
-} from "../tests/kit/redis_server.ts";
-import { denoArgs, sig, start } from "./testdata/process.ts";
-import { assertRan } from "./testdata/workspace.ts";
-import { run, tempFolder } from "../tests/kit/process.ts";
-import { repeatedly } from "../tests/kit/wait.ts";
+} from "../../tests/kit/redis_server.ts";
+import { denoArgs, sig, start } from "../testdata/process.ts";
+import { assertRan } from "../testdata/workspace.ts";
+import { run, tempFolder } from "../../tests/kit/process.ts";
+import { repeatedly } from "../../tests/kit/wait.ts";
 
 // promise: A killed `sig` leaves a pin that covers the bytes of its digest.
 

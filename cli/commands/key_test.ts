@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { apiProgram } from "@sig/api/internal/sig-api";
 import { webProgram } from "@sig/web/sig-web";
-import { loadCommands } from "./commands.ts";
+import { loadCommands } from "../commands.ts";
 import {
   issuerTest,
   type Workspace,
   workspaceTest as test,
-} from "./testdata/workspace.ts";
+} from "../testdata/workspace.ts";
 
 // promise: No command takes a secret as an argument, and none is in an error, a
 //   log or a message.
