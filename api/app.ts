@@ -6,7 +6,6 @@ import type { PinStore } from "@sig/consumer/pins";
 import { DEFAULT_LIMITS, type Limits, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import {
-  type AnswerMetrics,
   type App,
   countStoreErrors,
   createAnswerMetrics,
@@ -18,8 +17,9 @@ import {
   readJsonBytes,
   requireToken,
   toApp,
+  watchErrors,
 } from "./http/mod.ts";
-import type { IssuerObserver, Sources } from "./ask/answer_check.ts";
+import type { Sources } from "./ask/answer_check.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import { createDocumentRoutes, PROBE_ROUTES } from "./routes/about.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
@@ -157,7 +157,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
   const metrics = options.telemetry &&
     createAnswerMetrics(options.telemetry, now);
   const sources: Sources = {
-    consumer: metrics ? countFailures(consumer, metrics) : consumer,
+    consumer: metrics ? watchErrors(consumer, metrics.failed) : consumer,
     inline,
     now,
     yieldToEventLoop,
@@ -183,18 +183,6 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
       issuer: listed[0]?.expectedIssuer,
     }),
   ];
-}
-
-/** Wraps a consumer so that failed refreshes are counted. */
-function countFailures(
-  { observe, report, state }: IssuerObserver,
-  metrics: AnswerMetrics,
-): IssuerObserver {
-  return {
-    observe: (...asked) => metrics.countFailures(observe(...asked)),
-    report: (...asked) => metrics.countFailures(report(...asked)),
-    state: (...asked) => metrics.countFailures(state(...asked)),
-  };
 }
 
 /** Returns each issuer once: a list may name it by DID and by host. */

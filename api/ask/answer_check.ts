@@ -29,13 +29,10 @@ export const ANSWER_LIMITS: Required<AnswerLimits> = Object.freeze({
   maxReasons: 100,
 });
 
-/** The functions of a consumer that answer from fetched state. */
-export type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;
-
 /** The sources and hooks for answering questions. */
 export interface Sources {
   /** Queries issuers on the network. */
-  readonly consumer: IssuerObserver;
+  readonly consumer: Pick<Consumer, "observe" | "report" | "state">;
   /** Verifies inline feeds. */
   readonly inline: InlineFeeds;
   /** Returns the current time; used for questions without `at`. */

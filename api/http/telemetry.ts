@@ -106,8 +106,8 @@ export interface AnswerMetrics {
    * queried.
    */
   decided(answer: Decided, isListed: boolean): void;
-  /** Counts the failure of work that queries issuers, and rethrows it. */
-  countFailures<T>(work: Promise<T>): Promise<T>;
+  /** Counts the failure of work that queries issuers. */
+  failed(error: unknown): void;
 }
 
 /**
@@ -137,21 +137,12 @@ export function createAnswerMetrics(
       if (!isListed || freshness === null) return;
       observedMs.set(issuer, Date.parse(freshness.observed_at));
     },
-    async countFailures(work) {
-      try {
-        return await work;
-      } catch (error) {
-        // The error of the refresh, which questions that came later have too.
-        let failure: unknown = error;
-        while (isSigError(failure) && isSigError(failure.cause)) {
-          failure = failure.cause;
-        }
-        if (isRefreshFailure(failure) && !counted.has(failure)) {
-          counted.add(failure);
-          telemetry.count("sig.refresh.failures");
-        }
-        throw error;
-      }
+    failed(error) {
+      // The error of the refresh, which questions that came later have too.
+      while (isSigError(error) && isSigError(error.cause)) error = error.cause;
+      if (!isRefreshFailure(error) || counted.has(error)) return;
+      counted.add(error);
+      telemetry.count("sig.refresh.failures");
     },
   };
 }
@@ -171,19 +162,29 @@ export function countStoreErrors<S extends RecordStore>(
   telemetry: Telemetry | undefined,
 ): S {
   if (telemetry === undefined) return store;
-  const note = (error: unknown): never => {
+  return watchErrors(store, (error) => {
     if (isSigError(error, "store_unavailable")) {
       telemetry.count("sig.store.errors");
     }
+  });
+}
+
+/** Wraps an object; `note` is called with each rejection of its methods. */
+export function watchErrors<T extends object>(
+  watched: T,
+  note: (error: unknown) => void,
+): T {
+  const rethrow = (error: unknown): never => {
+    note(error);
     throw error;
   };
-  return new Proxy(store, {
+  return new Proxy(watched, {
     get(target, name) {
       const member = Reflect.get(target, name, target);
       if (typeof member !== "function") return member;
       return (...given: unknown[]) => {
         const result = member.apply(target, given);
-        return result instanceof Promise ? result.catch(note) : result;
+        return result instanceof Promise ? result.catch(rethrow) : result;
       };
     },
   });

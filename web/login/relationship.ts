@@ -256,8 +256,10 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     ]);
     const question = { subject, require, maxAgeMs, graceMs };
     const asking = consumer.ask(issuer.did, question, { refresh });
-    const { answer, relationship } =
-      await (metrics?.countFailures(asking) ?? asking);
+    const { answer, relationship } = await asking.catch((error) => {
+      metrics?.failed(error);
+      throw error;
+    });
     metrics?.decided(answer, true);
     return {
       ...(relationship === null
