@@ -11,24 +11,15 @@ const MAX_WAITING = 1024 * 1024;
 /** How long lines are collected before they are written, in milliseconds. */
 const GATHER_MS = 25;
 
-/** Writes log lines without delaying the requests. */
-interface LogWriter {
-  /** Buffers a line, which ends in LF. */
-  write(line: string): void;
-  /** Resolves when all buffered lines are written. */
-  flush(): Promise<void>;
-}
-
 /**
- * Creates a writer that buffers lines while a write is in progress: under load
- * one write contains many lines. If the reader is too slow, lines are dropped,
+ * Creates a writer of log lines that does not delay the requests: it buffers
+ * lines while a write is in progress, so that under load one write contains
+ * many. If the reader is too slow, lines are dropped,
  * and one line reports their number.
  *
  * @param write Writes all of a text.
  */
-export function createLogWriter(
-  write: (text: string) => Promise<void>,
-): LogWriter {
+export function createLogWriter(write: (text: string) => Promise<void>) {
   let waiting = "";
   let dropped = 0;
   let writing: Promise<void> | undefined;
@@ -53,7 +44,8 @@ export function createLogWriter(
   };
 
   return {
-    write(line) {
+    /** Buffers a line, which ends in LF. */
+    write(line: string): void {
       if (waiting.length + line.length > MAX_WAITING) {
         dropped++;
         return;
@@ -62,7 +54,8 @@ export function createLogWriter(
       waiting += line;
       writing ??= drain();
     },
-    async flush() {
+    /** Resolves when all buffered lines are written. */
+    async flush(): Promise<void> {
       await writing;
     },
   };
