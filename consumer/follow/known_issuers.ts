@@ -97,7 +97,7 @@ export class KnownIssuer extends FollowedIssuer {
    * Refreshes the issuer for one question, which keeps only its subject: no
    * other question can share the result.
    *
-   * @throws {SigError} as {@linkcode SharedRefresh.next}.
+   * @throws {SigError} `fetch_timeout`, and the error of the refresh.
    */
   async refreshFor(
     subject: string,

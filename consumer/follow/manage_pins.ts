@@ -209,8 +209,7 @@ export async function acknowledgePin(
       throw error;
     });
   // Reads it again as if the issuer was unknown.
-  const start = { pin: UNKNOWN, copy: undefined, repeatedAt: undefined };
-  const { found: served } = await readFeed(location, start, {
+  const { found: served } = await readFeed(location, { pin: UNKNOWN }, {
     ...options,
     mirrorFolder: undefined,
   });

@@ -261,7 +261,7 @@ async function observeMirrored(
   if (!isUsable || pin.status !== "remembered") return undefined;
   const { reader } = issuer.location;
   const location = { ...issuer.location, reader: unchanged(reader) };
-  const start = { pin, copy: undefined, repeatedAt: at };
+  const start = { pin, repeatedAt: at };
   const options = { ...asked, now: at, keepOnly };
   const { readFeed } = await import("./refresh.ts");
   const { found, mirror } = await readFeed(location, start, options);

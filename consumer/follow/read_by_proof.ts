@@ -443,8 +443,8 @@ export async function observeOnce(
   }
   const { readFeed } = await import("./refresh.ts");
   const { again: reader = location.reader, warning } = unproven ?? {};
-  const start = { pin: UNKNOWN, copy: undefined, repeatedAt: undefined };
-  const { found } = await readFeed({ ...location, reader }, start, options);
+  const place = { ...location, reader };
+  const { found } = await readFeed(place, { pin: UNKNOWN }, options);
   if (found.kind !== "feed") throw found.error;
   const { verified } = found.copy.observation;
   return warning === undefined

@@ -38,9 +38,9 @@ const REPEAT_AFTER_MS = 30 * 1000;
 /** What a read starts from. */
 export interface Start {
   readonly pin: Pin;
-  readonly copy: Copy | undefined;
+  readonly copy?: Copy | undefined;
   /** When a read was last repeated because of unknown keys. */
-  readonly repeatedAt: Date | undefined;
+  readonly repeatedAt?: Date | undefined;
 }
 
 /**

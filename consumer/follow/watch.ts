@@ -1,6 +1,7 @@
 /** Watches a feed, event by event (docs/reference/command-line.md). @module */
 
 import {
+  type ErrorContext,
   isSigError,
   SigError,
   type SigEvent,
@@ -116,7 +117,10 @@ export async function* watchIssuer(
     options.now,
   );
   if (from !== undefined && cursor.at !== undefined) {
-    throw cursorExists(cursor.name, cursor.at.sequence);
+    const where = `the cursor ${cursor.name} is at event ${cursor.at.sequence}`;
+    throw invalidFrom("watch from a sequence", where, {
+      hint: "Omit --from, or use another --cursor.",
+    });
   }
   const feed = new WatchedFeed(
     location,
@@ -147,7 +151,7 @@ export async function* watchIssuer(
         const { sequence, event_id } = event;
         const marked = isVoid ? { void: true as const } : {};
         yield { sequence, event_id, event, kid, ...marked };
-        await cursor.move(found.after(event));
+        await cursor.move(found.after(sequence, event_id));
         if (signal?.aborted) return;
       }
     }
@@ -191,32 +195,16 @@ async function isStoppedWithin(
   }
 }
 
-function cursorExists(name: string, sequence: number): SigError {
+function invalidFrom(
+  action: string,
+  reason: string,
+  context: ErrorContext,
+): SigError {
   return new SigError("invalid_request", {
-    action: "watch from a sequence",
-    reason: `the cursor ${name} is at event ${sequence}`,
-    context: {
-      flag: "--from",
-      hint: "Omit --from, or use another --cursor.",
-    },
+    action,
+    reason,
+    context: { flag: "--from", ...context },
   });
-}
-
-function beyondFeed(from: number, last: number): SigError {
-  return new SigError("invalid_request", {
-    action: `watch from sequence ${from}`,
-    reason: `the next event of the feed is ${last + 1}`,
-    context: { flag: "--from", last_sequence: last },
-  });
-}
-
-/** What a watch returns: the new events, and the cursor after each. */
-interface EventsAfterCursor {
-  /** In order, none missing. */
-  readonly events: readonly VerifiedEvent[];
-  readonly start: CursorPosition;
-  /** Returns the position of the cursor after an event. */
-  after(event: VerifiedEvent["event"]): CursorPosition;
 }
 
 /** The result of one refresh. */
@@ -250,11 +238,14 @@ class WatchedFeed {
     this.#issuer = new FollowedIssuer(location, keeper);
   }
 
-  /** Reads the events after the cursor, or those of a new cursor. */
+  /**
+   * Reads the events after the cursor, or those of a new cursor: in order, none
+   * missing, with the position of the cursor before them and after each.
+   */
   async read(
     cursor: CursorPosition | undefined,
     from: number | undefined,
-  ): Promise<EventsAfterCursor> {
+  ) {
     const after = cursor?.sequence ?? (from ?? Infinity) - 1;
     let found = await this.#read(after, false);
     // Another process or watcher has already read these events: read from the
@@ -263,7 +254,10 @@ class WatchedFeed {
     if (!isWhole) found = await this.#read(after, true);
     const { last, lastEventId, events } = found;
     if (cursor === undefined && from !== undefined && from > last + 1) {
-      throw beyondFeed(from, last);
+      const next = `the next event of the feed is ${last + 1}`;
+      throw invalidFrom(`watch from sequence ${from}`, next, {
+        last_sequence: last,
+      });
     }
     const kept = await this.#issuer.keeper.read(this.#options.now());
     const known = kept.pin.status === "unknown" ? null : kept.pin;
@@ -279,11 +273,12 @@ class WatchedFeed {
     const startId = start === last
       ? lastEventId
       : events.get(start)?.event.event_id ?? null;
-    const position = (sequence: number, event_id: string | null) => ({
-      sequence,
-      event_id: shortOrNull(event_id),
-      pin,
-      history,
+    const position = (
+      sequence: number,
+      event_id: string | null,
+    ): CursorPosition => ({
+      ...{ sequence, event_id: shortOrNull(event_id) },
+      ...{ pin, history },
     });
     return {
       // A refused history may have had more events.
@@ -291,7 +286,7 @@ class WatchedFeed {
         event.sequence > after && event.sequence <= last
       ),
       start: position(start, startId),
-      after: ({ sequence, event_id }) => position(sequence, event_id),
+      after: position,
     };
   }
 

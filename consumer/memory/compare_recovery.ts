@@ -61,14 +61,6 @@ export function hasNewStatement(
     pin.recovery.sha256 !== pinnedRecovery(recovery)?.sha256;
 }
 
-/** The keys that need no introduction. */
-interface IntroducedKeys {
-  /** Thumbprints by kid. */
-  readonly known: ReadonlyMap<string, string>;
-  /** Whether a key that is not among them is a contradiction. */
-  readonly isRequired: boolean;
-}
-
 /**
  * Returns the keys that need no introduction: the remembered ones, and those of
  * statements. A new statement forgets every other key that it does not end.
@@ -79,7 +71,12 @@ export function introducedKeys(
     "feed" | "proof" | "recovery"
   >,
   recovery: Recovery | undefined,
-): IntroducedKeys {
+): {
+  /** Thumbprints by kid. */
+  readonly known: ReadonlyMap<string, string>;
+  /** Whether a key that is not among them is a contradiction. */
+  readonly isRequired: boolean;
+} {
   const known = new Map(Object.entries((proof ?? feed)?.keys ?? {}));
   const ended = new Set<string>();
   for (const { n, keys, ended: now } of recovery?.statements ?? []) {
