@@ -1,5 +1,5 @@
 // The requests of a refresh, and its result.
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { countYields } from "../../tests/kit/wait.ts";
 import { last, watchIssuer } from "../../tests/kit/watched_issuer.ts";
@@ -91,6 +91,21 @@ Deno.test("a warning about the media type holds while the feed is unchanged", as
     assertEquals(warnings.map(({ code }) => code), ["media_type_unexpected"]);
     assertEquals(last(issuer.statuses()), status);
   }
+});
+
+Deno.test("an error of onEvent is not a fault of the issuer", async () => {
+  let fails = false;
+  const onEvent = () => {
+    if (fails) throw new Error("not handled");
+  };
+  await using issuer = await watchIssuer(1, key1, { onEvent });
+  await issuer.verify();
+  issuer.publish([...issuer.lines, await issuer.line(2, key1)]);
+  fails = true;
+  await assertRejects(() => issuer.verify(), Error, "not handled");
+  const asked = issuer.statuses().length;
+  assertEquals((await issuer.check()).last_sequence, 1);
+  assertEquals(issuer.statuses().length, asked);
 });
 
 Deno.test("an empty feed can grow", async () => {
