@@ -171,9 +171,8 @@ const MAX_SHOWN = 2;
 export function namePeople(
   subjects: readonly string[],
   people: People,
-  most: number = MAX_SHOWN,
 ): string {
-  const names = subjects.slice(0, most).map((subject) =>
+  const names = subjects.slice(0, MAX_SHOWN).map((subject) =>
     people.named(subject).name ?? people.named(subject).person ?? subject
   );
   const more = subjects.length - names.length;

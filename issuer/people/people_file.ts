@@ -32,6 +32,8 @@ export interface PersonKey {
   readonly row?: number | undefined;
 }
 
+const LOCK = { timeoutMs: 10_000 };
+
 /** The columns of the people file; other columns are the operator's own. */
 const COLUMNS = ["subject", "person", "name", "username"] as const;
 /** The members of a key, besides the key. */
@@ -187,9 +189,8 @@ export interface SavedPeople {
 export async function savePeople(
   store: FeedStore,
   keys: readonly PersonKey[],
-  { timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {},
 ): Promise<SavedPeople> {
-  return await store.exclusively({ timeoutMs }, async (writer) => {
+  return await store.exclusively(LOCK, async (writer) => {
     const bytes = await store.read(PEOPLE_PATH, MAX_PEOPLE_BYTES) ??
       new Uint8Array();
     const { text, ...done } = addPeople(bytes, keys);

@@ -29,9 +29,9 @@ export interface Start {
   /** The start: RFC 3339 UTC, or null. */
   readonly valid_from: string | null;
   /** The wanted start that the time of the append replaces. */
-  readonly replaces?: string | null;
+  readonly listed_from?: string | null;
   /** The time without access that the start fills. */
-  readonly gap?: Gap;
+  readonly fills_gap?: Gap;
 }
 
 /** A time without access. */
@@ -217,10 +217,10 @@ export class PersonIndex {
     const begins = stored ?? (this.#now && secondOf(this.#now));
     if (begins === undefined) return kept;
     if (!isFurther && retroactive && end !== undefined) {
-      return { ...kept, gap: { from: end, until: begins } };
+      return { ...kept, fills_gap: { from: end, until: begins } };
     }
     return stored === undefined
-      ? { valid_from: begins, replaces: wanted }
+      ? { valid_from: begins, listed_from: wanted }
       : { valid_from: stored };
   }
 

@@ -142,15 +142,14 @@ export function begin(
   retroactive: boolean,
 ): Admitting {
   const { after, relationship_id, subject } = change;
-  const { gap, replaces, valid_from } = index
+  const { valid_from, ...start } = index
     .startOf(subject, after, published, retroactive);
   const readmits = index
     .readmission(subject, after.relationship_type, relationship_id);
   return {
     ...change,
     after: { ...after, valid_from },
-    ...(replaces === undefined ? {} : { listed_from: replaces }),
-    ...(gap === undefined ? {} : { fills_gap: gap }),
+    ...start,
     ...(readmits === undefined ? {} : { readmits }),
   };
 }
