@@ -11,7 +11,6 @@ import { INSECURE_FLAG } from "../ask/source_flags.ts";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { did, signingKey, source } from "../command_line/values.ts";
 import { safe, warn, writeJson } from "../output/write.ts";
-import type { InvitedBy } from "../issue/invitations.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 
 const FLAGS = {
@@ -64,18 +63,18 @@ export const accept = typedCommand({
         flag: "--subject",
       });
     }
-    const { readInvitation, verifyInvitedBy } = await import(
+    const { readInvitation, whyUnverified } = await import(
       "../issue/invitations.ts"
     );
     const invitation = await readInvitation(io, word);
-    const invitedBy = await verifyInvitedBy(call, invitation);
+    const unverified = await whyUnverified(call, invitation);
     const own = given === undefined
       ? await makeKey(invitation)
       : await readKey(call, given);
     requireFree(call, call.flags.out);
     const subject = call.flags.subject;
     const who = subject ?? own.did;
-    await requireAgreement(call, invitation, invitedBy, { ...own, who });
+    await requireAgreement(call, invitation, unverified, { ...own, who });
     const { answerInvitation } = await import("@sig/jose");
     const answer = await answerInvitation({
       invitation,
@@ -88,7 +87,7 @@ export const accept = typedCommand({
     await writeAnswer(call, answer, {
       issuer: invitation.claims.iss,
       subject: who,
-      verified: invitedBy.verified,
+      verified: unverified === undefined,
       key_file: own.file,
     });
     return 0;
@@ -141,7 +140,7 @@ function requireFree({ io }: AcceptCall, file: string | undefined): void {
 async function requireAgreement(
   call: AcceptCall,
   { claims, expires_at }: ParsedInvitation,
-  invitedBy: InvitedBy,
+  unverified: string | undefined,
   own: OwnKey & { readonly who: string },
 ): Promise<void> {
   const { io } = call;
@@ -155,7 +154,7 @@ async function requireAgreement(
     [
       "invited by",
       `${claims.iss} (${
-        invitedBy.verified ? `verified with ${keys}` : "NOT VERIFIED"
+        unverified === undefined ? `verified with ${keys}` : "NOT VERIFIED"
       })`,
     ],
     ...termLines(claims),
@@ -166,10 +165,10 @@ async function requireAgreement(
     ["published as", own.who],
     ["with key", file],
   ]);
-  if (!invitedBy.verified) {
+  if (unverified !== undefined) {
     warn(
       call,
-      `could not verify that ${claims.iss} made this: ${invitedBy.why}. It accepts answers to its own invitations only`,
+      `could not verify that ${claims.iss} made this: ${unverified}. It accepts answers to its own invitations only`,
     );
   }
   if (call.flags.yes || !io.isTerminal("stdout")) return;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { LoadedIssuer } from "@sig/consumer";
 import { loadIssuer } from "@sig/consumer/internal";
 import { type ErrorCode, isSigError, SigError } from "@sig/core";
 import {
@@ -52,15 +53,6 @@ export async function readInvitation(
   });
 }
 
-/** Whether the issuer's published keys verified the invitation. */
-export type InvitedBy =
-  | { readonly verified: true }
-  | {
-    readonly verified: false;
-    /** Why the keys could not be loaded. */
-    readonly why: string;
-  };
-
 /**
  * Errors that mean the keys do not exist or can't be fetched from this machine.
  */
@@ -75,36 +67,26 @@ const NOT_AVAILABLE: readonly ErrorCode[] = [
  * verified and stays usable: an issuer needs no server for people to join, and
  * it refuses the answer to a forged invitation.
  *
+ * @returns why the keys could not be loaded; undefined if they verified it.
  * @throws {SigError} as `verifyInvitation`, and for invalid documents; with
  * `--sig` also for a source that can't be read.
  */
-export async function verifyInvitedBy(
+export async function whyUnverified(
   call: Call<PolicyValues & { readonly sig: string | undefined }>,
   invitation: ParsedInvitation,
-): Promise<InvitedBy> {
-  const source = call.flags.sig;
-  const load = () =>
-    withSource(
-      call,
-      source ?? invitation.claims.iss,
-      (location) => loadIssuer(location),
-    );
-  const loaded = source === undefined
-    ? await load().catch(reasonIfUnavailable)
-    : await load();
-  if (typeof loaded === "string") {
-    requireUnexpired(invitation, call.io.now());
-    return { verified: false, why: loaded };
+): Promise<string | undefined> {
+  const { flags: { sig = invitation.claims.iss }, io: { now } } = call;
+  let loaded: LoadedIssuer;
+  try {
+    loaded = await withSource(call, sig, (location) => loadIssuer(location));
+  } catch (error) {
+    const isUnavailable = isSigError(error) &&
+      (error.category === "unavailable" || NOT_AVAILABLE.includes(error.code));
+    if (!isUnavailable || call.flags.sig !== undefined) throw error;
+    requireUnexpired(invitation, now());
+    return error.message;
   }
   const { issuer, keys } = loaded;
-  await verifyInvitation(invitation, { issuer, keys, now: call.io.now });
-  return { verified: true };
-}
-
-function reasonIfUnavailable(error: unknown): string {
-  if (
-    isSigError(error) &&
-    (error.category === "unavailable" || NOT_AVAILABLE.includes(error.code))
-  ) return error.message;
-  throw error;
+  await verifyInvitation(invitation, { issuer, keys, now });
+  return undefined;
 }

@@ -103,10 +103,12 @@ function findKid(
   { x, kid }: NamedKey,
   { jwks }: PublishedDocuments,
 ): string | undefined {
-  const kids: string[] = [];
-  for (const key of Array.isArray(jwks.keys) ? jwks.keys : []) {
-    if (!isObject(key) || typeof key.kid !== "string") continue;
-    if (key.x !== undefined && key.x === x) kids.push(key.kid);
-  }
+  const keys: readonly unknown[] = Array.isArray(jwks.keys) ? jwks.keys : [];
+  const kids = keys.flatMap((key) =>
+    isObject(key) && typeof key.kid === "string" && key.x !== undefined &&
+      key.x === x
+      ? [key.kid]
+      : []
+  );
   return kids.find((each) => each === kid) ?? kids.at(-1);
 }
