@@ -6,7 +6,6 @@ import type { RowIssue } from "./plan_faults.ts";
 import { doubtsAboutPlan } from "./plan_doubts.ts";
 import { planDrafts } from "./plan_drafts.ts";
 import { joinPeople, type PublishedState } from "./published.ts";
-import { readPlan } from "./read_plan.ts";
 import * as kit from "../../tests/kit/events.ts";
 import { ALICE } from "../../tests/kit/events.ts";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
@@ -385,85 +384,7 @@ Deno.test("a row of another type replaces the only relationship of its person", 
     ]),
     [["relationship.upsert", undefined]],
   );
-  // As saved and read again.
-  const saved = JSON.parse(JSON.stringify(made));
-  assertEquals(readPlan(saved, state).changes, made.changes);
-  // Once the feed has these changes, nothing is left to do.
-  const after = published(
-    upsert("r-1", { roles: ["deploy"] }),
-    revoke("r-1"),
-    upsert("r-2", { relationship_type: "advisor", roles: ["deploy"] }),
-  );
-  assertEquals(readPlan(saved, after).changes, []);
-  const changes = [{ ...saved.changes[0], relationship_id: "r-2" }];
-  assertSigError(
-    () => readPlan({ ...saved, changes }, state),
-    "plan_outdated",
-    "Cannot apply plan: it says something else of a relationship than the feed does",
-  );
 });
-
-/** Changes to a saved plan of one update, which make it no plan. */
-const NO_PLANS: readonly (readonly [
-  what: string,
-  plan: unknown,
-  change?: unknown,
-  after?: unknown,
-])[] = [
-  ["null", null],
-  ["a list", []],
-  ["a number as issuer", { issuer: 1 }],
-  ["no feed", { based_on: null }],
-  ["a fraction as sequence", {
-    based_on: { last_sequence: 1.5, feed_sha256: "1" },
-  }],
-  ["no digest", { based_on: { last_sequence: 1 } }],
-  ["an object as changes", { changes: {} }],
-  ["null as a change", {}, null],
-  ["a number as subject", {}, { subject: 1 }],
-  ["an unknown action", {}, { action: "delete" }],
-  ["text as fields", {}, { fields: "roles" }],
-  ["a new type of a reactivation", {}, {
-    action: "reactivate",
-    fields: ["type"],
-  }],
-  ["a number as relationship", {}, { relationship_id: 1 }],
-  ["an update of no relationship", {}, { relationship_id: null }],
-  ["an update of nothing", {}, { before: null }],
-  ["a creation of something", {}, { action: "create", relationship_id: null }],
-  ["an update to nothing", {}, { after: null }],
-  ["a revocation with members", {}, { action: "revoke" }],
-  ["text as roles", {}, {}, { roles: "deploy" }],
-  ["a number as role", {}, {}, { roles: [1] }],
-  ["an unknown member", {}, {}, { status: "active" }],
-  ["another member", {}, {}, { title: undefined, status: "active" }],
-];
-
-for (const [what, plan_, change, after] of NO_PLANS) {
-  Deno.test(`refuses a saved plan with ${what}`, () => {
-    const state = published(upsert("r-1"));
-    const row = { subject: ALICE, type: "employee", roles: [] } as const;
-    const made = plan(state, [row]);
-    const [update] = made.changes;
-    const altered = {
-      ...made,
-      changes: [
-        change === null ? null : {
-          ...update,
-          after: { ...update?.after, ...after as object },
-          ...change as object,
-        },
-      ],
-      ...plan_ as object,
-    };
-    const saved = what === "null" || what === "a list" ? plan_ : altered;
-    assertSigError(
-      () => readPlan(JSON.parse(JSON.stringify(saved)), state),
-      "invalid_request",
-      "Cannot apply plan: the file is not a plan as `sig plan --out` writes it",
-    );
-  });
-}
 
 Deno.test("a relationship that begins again begins when it is appended, unless retroactive, and then names the gap", () => {
   const state = published(upsert("r-1", { valid_from: HIRED }), revoke("r-1"));
