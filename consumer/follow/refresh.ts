@@ -97,8 +97,9 @@ interface FeedRead extends Pick<Start, "repeatedAt"> {
 async function openMirror(
   location: IssuerLocation,
   pin: Pin,
-  { mirrorFolder: folder, full = false, now }: RefreshOptions,
+  options: RefreshOptions,
 ): Promise<Mirror | undefined> {
+  const { mirrorFolder: folder } = options;
   if (folder === undefined || location.reader.kind !== "remote") {
     return undefined;
   }
@@ -113,8 +114,7 @@ async function openMirror(
   return await Mirror.open(location.metadataRef, {
     folder,
     feed,
-    useCopy: !full && pin.status === "remembered" && feed !== undefined &&
-      isWithin(COMPARE_AFTER_MS, feed.comparedAt, now),
+    useCopy: feed !== undefined && mayContinue(pin, feed.comparedAt, options),
   });
 }
 
@@ -183,16 +183,25 @@ async function attemptFeed(
 function copyToContinue(
   pin: Pin,
   copy: Copy | undefined,
-  { full = false, now }: RefreshOptions,
+  options: RefreshOptions,
 ): Copy | undefined {
-  if (copy === undefined || full) return undefined;
+  if (copy === undefined || pin.status === "unknown") return undefined;
   const { verification, comparedAt, events, bytes } = copy;
-  const isUsable = pin.status === "remembered" &&
+  const isUsable = mayContinue(pin, comparedAt, options) &&
     // A read that failed may have applied events that are not used.
     verification.isIntact && verification.events === events &&
-    bytes <= (pin.feed?.bytes ?? 0) &&
-    isWithin(COMPARE_AFTER_MS, comparedAt, now);
+    bytes <= (pin.feed?.bytes ?? 0);
   return isUsable ? copy : undefined;
+}
+
+/** Returns whether a known feed may be continued: of a process, or on disk. */
+function mayContinue(
+  pin: Pin,
+  comparedAt: Date,
+  { full = false, now }: RefreshOptions,
+): boolean {
+  return pin.status === "remembered" && !full &&
+    isWithin(COMPARE_AFTER_MS, comparedAt, now);
 }
 
 /** A change of the metadata may apply to all events. */
