@@ -9,6 +9,7 @@ import { Visitor } from "./testdata/visitor.ts";
 
 const WIKI = "wiki.example";
 const OPS = "ops.example";
+const PAGE = `http://${WIKI}/`;
 const MAX_AGE_MS = 5_000;
 
 function start(gateMaxAgeMs = MAX_AGE_MS, store = createMemoryStore()) {
@@ -20,10 +21,7 @@ function start(gateMaxAgeMs = MAX_AGE_MS, store = createMemoryStore()) {
 
 Deno.test("a revocation takes effect within the max age, however frequent the requests", async () => {
   await using provider = await start();
-  const { visitor, relationship } = await Visitor.logIn(
-    provider,
-    `http://${WIKI}/`,
-  );
+  const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   provider.frozenMs = Date.now();
   assertEquals((await visitor.ask(WIKI)).status, 200);
   await provider.demo.revoke(relationship);
@@ -47,10 +45,7 @@ Deno.test("an answer is reused within its second, and not later", async () => {
       return store.get(...record);
     },
   });
-  const { visitor, relationship } = await Visitor.logIn(
-    provider,
-    `http://${WIKI}/`,
-  );
+  const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   provider.frozenMs = Math.ceil(Date.now() / 1_000) * 1_000;
   const readsAt = async (skewMs: number) => {
     provider.skewMs = skewMs;
@@ -69,7 +64,7 @@ Deno.test("an answer is reused within its second, and not later", async () => {
 Deno.test("the end of a session takes effect immediately, however recent the answer", async () => {
   await using provider = await start();
   const { store, now } = provider;
-  const { visitor, person } = await Visitor.logIn(provider, `http://${WIKI}/`);
+  const { visitor, person } = await Visitor.logIn(provider, PAGE);
   assertEquals((await visitor.ask(WIKI)).status, 200);
   // Another process marks the session as ended before removing it.
   const [session] = (await store.list(SESSION, now())).records;
@@ -80,7 +75,7 @@ Deno.test("the end of a session takes effect immediately, however recent the ans
   );
   assertEquals((await visitor.ask(WIKI)).status, 401);
 
-  await visitor.logIn(person, `http://${WIKI}/`);
+  await visitor.logIn(person, PAGE);
   assertEquals((await visitor.ask(WIKI)).status, 200);
   for (const { id } of (await store.list(SESSION, now())).records) {
     await store.take(SESSION, id, now());
@@ -90,7 +85,7 @@ Deno.test("the end of a session takes effect immediately, however recent the ans
 
 Deno.test("a cached answer is only valid for its cookie and its host", async () => {
   await using provider = await start();
-  const { visitor } = await Visitor.logIn(provider, `http://${WIKI}/`);
+  const { visitor } = await Visitor.logIn(provider, PAGE);
   assertEquals((await visitor.ask(WIKI)).status, 200);
   const cookie = visitor.at(WIKI).cookies.get("sig-gate")!;
   const thief = new Visitor(provider);
@@ -105,10 +100,7 @@ Deno.test("a max age below two seconds disables the cache of answers", async () 
   await using provider = await start(1_000);
   // A frozen clock keeps the duration of the login out of the answer's age.
   provider.frozenMs = Date.now();
-  const { visitor, relationship } = await Visitor.logIn(
-    provider,
-    `http://${WIKI}/`,
-  );
+  const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   provider.skewMs = 900;
   assertEquals((await visitor.ask(WIKI)).status, 200);
   await provider.demo.revoke(relationship);

@@ -6,7 +6,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { SigError } from "@sig/core";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { Browser, cookieAt } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
 import { requireRelationship, sigLogin, type SigLoginOptions } from "./mod.ts";
@@ -214,14 +214,17 @@ Deno.test("rejects a challenge of another browser and a used challenge", async (
   await site.demo.enrol(visitor.person.did);
   const attestation = await visitor.attestation();
   const victim = new Visitor(site);
-  const fixed = await victim.post("/sig/session", { attestation });
-  assertEquals([fixed.status, fixed.body.code], [400, "invalid_request"]);
-  await victim.post("/sig/challenge");
-  const confused = await victim.post("/sig/session", { attestation });
-  assertEquals([confused.status, confused.body.code], [
-    422,
-    "invalid_attestation",
-  ]);
+  for (
+    const [expected, code] of [
+      [400, "invalid_request"],
+      [422, "invalid_attestation"],
+    ] as const
+  ) {
+    const { status, body } = await victim.post("/sig/session", { attestation });
+    assertEquals([status, body.code], [expected, code]);
+    // Now it has a challenge, but another one.
+    await victim.post("/sig/challenge");
+  }
   assertEquals(await victim.seen(), "nobody");
   const mine = visitor.cookie("sig-challenge");
   for (
@@ -401,14 +404,9 @@ Deno.test("requireRelationship reads the subject from the application's own vari
   });
   const asked = { issuer: site.demo.did, allowPrivate: true, now: site.now };
   for (const require of [["role=deploy"], [{ role: "deploy" }]]) {
-    app.use(
-      "/deploy",
-      requireRelationship<Own>({
-        ...asked,
-        require,
-        subject: (c) => c.get("user").did,
-      }),
-    );
+    const subject = (c: Context<Own>) => c.get("user").did;
+    const options = { ...asked, require, subject };
+    app.use("/deploy", requireRelationship<Own>(options));
   }
   app.get("/deploy", (c) => c.text("deployed"));
   assertEquals((await app.request("/deploy")).status, 200);
@@ -429,12 +427,8 @@ Deno.test("requireRelationship: graceMs lets an older state answer while the iss
   const statusOf = (graceMs: number) => {
     const app = new Hono<{ Variables: { user: string } }>();
     app.use(requireRelationship({
-      issuer: site.demo.did,
-      allowPrivate: true,
-      now: site.now,
-      require: ["role=deploy"],
-      maxAgeMs: 1_000,
-      graceMs,
+      ...{ issuer: site.demo.did, allowPrivate: true, now: site.now },
+      ...{ require: ["role=deploy"], maxAgeMs: 1_000, graceMs },
       subject: () => person.did,
     }));
     app.get("/", (c) => c.text("in"));

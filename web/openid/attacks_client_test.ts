@@ -6,6 +6,7 @@ import {
   assertRefused,
   type Attempt,
   CALLBACK,
+  type Fields,
   OTHER,
   REFUSED,
   refuseEach,
@@ -18,8 +19,6 @@ import { assertionKind } from "../sessions/client_kinds.ts";
 
 // promise: A client authenticates with its one registered method; assertions
 //   are usable once.
-
-type Fields = Readonly<Record<string, string>>;
 
 function basic(id: string, secret: string): Fields {
   const form = (text: string) =>

@@ -1,12 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { decodeJwt } from "jose";
 import { Receiver } from "./testdata/fleet.ts";
-import {
-  Browser,
-  clientsWithLogout,
-  OTHER,
-  TestProvider,
-} from "./testdata/test_provider.ts";
+import { Browser, OTHER, TestProvider } from "./testdata/test_provider.ts";
 
 // promise: Each application asks the person once, and repeating gives no
 //   refused scope.
@@ -64,8 +59,7 @@ Deno.test("the first login at each application asks for consent, later logins do
 
 Deno.test("revoking a consent invalidates the application's tokens, and its next login asks again", async () => {
   await using receiver = new Receiver();
-  const clients = await clientsWithLogout(receiver.uri);
-  await using provider = await TestProvider.start({ clients });
+  await using provider = await TestProvider.start({ receiver });
   // With a frozen clock, old tokens must stay invalid even in the same
   // millisecond.
   provider.frozenMs = Date.now();

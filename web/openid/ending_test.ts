@@ -109,9 +109,7 @@ Deno.test("while the issuer fails, userinfo and forward auth respond for the gra
 
 Deno.test("the watch ends revoked sessions and sends logout tokens that conform to the specification", async () => {
   await using receiver = new Receiver();
-  await using provider = await TestProvider.start({
-    clients: await clientsWithLogout(receiver.uri),
-  });
+  await using provider = await TestProvider.start({ receiver });
   const { person, relationship, ...gone } = await provider.logIn();
   const stays = await provider.logIn();
   assertEquals(await provider.watch(), { looked: 2, unanswered: 0 });

@@ -5,7 +5,6 @@ import { Receiver } from "./testdata/fleet.ts";
 import {
   assertRefused,
   Browser,
-  clientsWithLogout,
   cookieAt,
   REFUSED,
   TestProvider,
@@ -73,16 +72,15 @@ Deno.test("a session with fewer requirements is rejected; one with more continue
 
 Deno.test("the watch ends sessions with other conditions and notifies their applications, not those of other logins", async () => {
   await using receiver = new Receiver();
-  const clients = await clientsWithLogout(receiver.uri);
   const store = createMemoryStore();
-  await using before = await TestProvider.start({ store, clients });
+  await using before = await TestProvider.start({ store, receiver });
   const { person } = await before.logIn();
   // This provider only shares the store.
-  await using neighbour = await TestProvider.start({ store, clients });
+  await using neighbour = await TestProvider.start({ store, receiver });
   const looked = (at: TestProvider) => at.watch();
   assertEquals(await looked(neighbour), { looked: 0, unanswered: 0 });
   await using after = await TestProvider.start({
-    ...{ store, clients },
+    ...{ store, receiver },
     web: { audiences: [before.origin] },
   });
   after.issuerIsDown = true;
@@ -93,14 +91,13 @@ Deno.test("the watch ends sessions with other conditions and notifies their appl
 
 Deno.test("a login that shares the store does not deliver another login's notifications", async () => {
   await using receiver = new Receiver();
-  const clients = await clientsWithLogout(receiver.uri);
   const store = createMemoryStore();
-  await using provider = await TestProvider.start({ store, clients });
+  await using provider = await TestProvider.start({ store, receiver });
   const { person, relationship } = await provider.logIn();
   await provider.demo.revoke(relationship);
   await provider.watch();
   // Only the first of the two knows the application's logout address.
-  await using one = await TestProvider.start({ store, clients });
+  await using one = await TestProvider.start({ store, receiver });
   await using other = await TestProvider.start({ store });
   assertEquals(await one.deliver(), 0);
   assertEquals(await other.deliver(), 0);

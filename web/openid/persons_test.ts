@@ -2,12 +2,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { decodeJwt } from "jose";
 import { Person } from "../testdata/independent_client.ts";
 import { Receiver } from "./testdata/fleet.ts";
-import {
-  Browser,
-  clientsWithLogout,
-  cookieAt,
-  TestProvider,
-} from "./testdata/test_provider.ts";
+import { Browser, cookieAt, TestProvider } from "./testdata/test_provider.ts";
 
 // promise: Every key of a person has the same `sub`, which no other person
 //   gets.
@@ -54,8 +49,7 @@ Deno.test("every key of a person has the same sub, even after the root's relatio
 
 Deno.test("the relationship of the signing key decides: only its sessions end, with a logout token of the person", async () => {
   await using receiver = new Receiver();
-  const clients = await clientsWithLogout(receiver.uri);
-  await using provider = await TestProvider.start({ clients });
+  await using provider = await TestProvider.start({ receiver });
   const { laptop, phone, added } = await twoKeys(provider);
   const ofPhone = await new Browser().tokens(provider, phone);
   const ofLaptop = await new Browser().tokens(provider, laptop);

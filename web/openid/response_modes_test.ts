@@ -94,19 +94,32 @@ Deno.test("a client without PKCE needs a nonce; PKCE is enforced if it is used, 
   }];
   await using provider = await TestProvider.start({ clients });
   const { person } = await provider.employ();
-  const none = {
-    code_challenge: undefined,
-    code_challenge_method: undefined,
-  };
-  const errorOf = async (changes: Record<string, string | undefined>) => {
-    const url = await provider.authorizeUrl({ client_id: "old", ...changes });
+  const none = { code_challenge: undefined, code_challenge_method: undefined };
+  const old = { client_id: "old" };
+  const cases: readonly (readonly [
+    changes: Record<string, string | undefined>,
+    missing?: string,
+  ])[] = [
+    [{ ...old, ...none, nonce: undefined }, "nonce is required"],
+    [{ ...old, ...none }],
+    [
+      { ...old, code_challenge_method: undefined },
+      "code_challenge_method must be S256",
+    ],
+    [{ ...old, code_challenge: undefined }, "code_challenge is required"],
+    [{ client_id: "app", ...none }, "code_challenge is required"],
+    // A client that must use PKCE needs no nonce.
+    [{ client_id: "app", nonce: undefined }],
+  ];
+  const advice = "see docs/openid.md, Libraries";
+  for (const [changes, missing] of cases) {
+    const url = await provider.authorizeUrl(changes);
     const { searchParams } = await new Browser().follow(url);
-    return [searchParams.get("error"), searchParams.get("error_description")];
-  };
-  assertEquals(await errorOf({ ...none, nonce: undefined }), [
-    "invalid_request",
-    "nonce is required; see docs/openid.md, Libraries",
-  ]);
+    assertEquals(
+      [searchParams.get("error"), searchParams.get("error_description")],
+      missing ? ["invalid_request", `${missing}; ${advice}`] : [null, null],
+    );
+  }
   // Without a valid address, the developer sees the advice on a page.
   const unknown = await new Browser().ask(
     await provider.authorizeUrl({ client_id: "nobody" }),
@@ -122,41 +135,19 @@ Deno.test("a client without PKCE needs a nonce; PKCE is enforced if it is used, 
   for (const title of ["Libraries", "An entry of the file"]) {
     assert(page.includes(`\n## ${title}\n`), title);
   }
-  // A client that must use PKCE needs no nonce.
-  const app = { client_id: "app", nonce: undefined };
-  assertEquals(await errorOf(app), [null, null]);
-  assertEquals(await errorOf({ code_challenge_method: undefined }), [
-    "invalid_request",
-    "code_challenge_method must be S256; see docs/openid.md, Libraries",
-  ]);
-  assertEquals(await errorOf({ code_challenge: undefined }), [
-    "invalid_request",
-    "code_challenge is required; see docs/openid.md, Libraries",
-  ]);
-  assertEquals(await errorOf({ client_id: "app", ...none }), [
-    "invalid_request",
-    "code_challenge is required; see docs/openid.md, Libraries",
-  ]);
-  const redeem = async (
-    changes: Record<string, string | undefined>,
-    code_verifier: string,
-  ) => {
-    const code = await new Browser().signInForCode(provider, person, {
-      ...{ client_id: "old", ...changes },
-    });
-    const given = { client_id: "old", code_verifier };
+  const wrong = "code_verifier does not match";
+  const codes = [
+    [none, "", undefined],
+    [none, VERIFIER, wrong],
+    [{}, VERIFIER, undefined],
+    [{}, "x".repeat(43), wrong],
+    [{}, "", "code_verifier is required"],
+  ] as const;
+  for (const [changes, code_verifier, says] of codes) {
+    const asked = { ...old, ...changes };
+    const code = await new Browser().signInForCode(provider, person, asked);
+    const given = { ...old, code_verifier };
     const { status, body } = await provider.redeem(code, given);
-    return [status, body.error_description];
-  };
-  assertEquals(await redeem(none, ""), [200, undefined]);
-  assertEquals(await redeem(none, VERIFIER), [
-    400,
-    "code_verifier does not match",
-  ]);
-  assertEquals(await redeem({}, VERIFIER), [200, undefined]);
-  assertEquals(await redeem({}, "x".repeat(43)), [
-    400,
-    "code_verifier does not match",
-  ]);
-  assertEquals(await redeem({}, ""), [400, "code_verifier is required"]);
+    assertEquals([status, body.error_description], [says ? 400 : 200, says]);
+  }
 });

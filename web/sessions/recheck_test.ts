@@ -106,12 +106,12 @@ class Fixture {
     const last_sequence = isMemory
       ? this.memory!.sequence
       : relationship?.sequence ?? 9;
-    return Promise.resolve({
-      // Only the member that the recheck reads.
-      answer: { last_sequence } as CheckAnswer,
-      relationship,
-      observedMs: isMemory ? this.memory!.observedMs : this.now().getTime(),
-    });
+    const observedMs = isMemory
+      ? this.memory!.observedMs
+      : this.now().getTime();
+    // Only the member that the recheck reads.
+    const answer = { last_sequence } as CheckAnswer;
+    return Promise.resolve({ answer, relationship, observedMs });
   };
 }
 
@@ -172,73 +172,52 @@ Deno.test("an issuer that does not respond is not queried again for 5 seconds", 
   assertEquals(fixture.asked, 2);
 });
 
-/** Cases of the grace period. */
-const GRACE: readonly {
-  readonly name: string;
-  readonly graceMs?: number;
-  readonly before?: (fixture: Fixture) => Promise<unknown> | void;
-  /**
-   * The last instant at which the session continues, in milliseconds after the
-   * login.
-   */
-  readonly untilMs: number;
-}[] = [
-  {
-    name: "after a restart, for the grace period from the login",
-    untilMs: HOUR_MS - 1,
-  },
-  {
-    name: "for 10 minutes by --grace 10m",
-    graceMs: 10 * MINUTE_MS,
-    untilMs: 599_999,
-  },
-  { name: "not at all by --grace 0s", graceMs: 0, untilMs: -1 },
-  {
-    name:
-      "from a confirmation after a quarter of the grace period, which is stored",
-    async before(fixture) {
-      fixture.laterMs = 15 * MINUTE_MS;
-      await fixture.page();
-    },
-    untilMs: 75 * MINUTE_MS - 1,
-  },
-  {
-    name:
-      "not from a confirmation within a quarter of the grace period, which is not stored",
-    async before(fixture) {
-      fixture.laterMs = 15 * MINUTE_MS - 1;
-      await fixture.page();
-    },
-    untilMs: HOUR_MS - 1,
-  },
-  {
-    name: "from a changed relationship, which is stored immediately",
-    async before(fixture) {
-      fixture.laterMs = MINUTE_MS;
-      fixture.said = ADMIN;
-      await fixture.page();
-    },
-    untilMs: 61 * MINUTE_MS - 1,
-  },
-  {
-    name: "from the time at which this process last read the issuer",
-    before(fixture) {
-      const observedMs = START_MS + 30 * MINUTE_MS;
-      fixture.memory = { said: EMPLOYEE, sequence: 1, observedMs };
-    },
-    untilMs: 90 * MINUTE_MS - 1,
-  },
-  {
-    name: "not from the state of a process that has read less than the login",
-    before(fixture) {
-      const observedMs = START_MS + 30 * MINUTE_MS;
-      fixture.memory = { said: EMPLOYEE, sequence: 0, observedMs };
-    },
-    untilMs: HOUR_MS - 1,
-  },
+/** Reads a state of the issuer half an hour after the login. */
+const readsLater = (sequence: number) => (fixture: Fixture) => {
+  const observedMs = START_MS + 30 * MINUTE_MS;
+  fixture.memory = { said: EMPLOYEE, sequence, observedMs };
+};
+const confirmsAt = (laterMs: number, said = EMPLOYEE) => (fixture: Fixture) => {
+  Object.assign(fixture, { laterMs, said });
+  return fixture.page();
+};
+
+/**
+ * Cases of the grace period; `untilMs` is the last instant at which the session
+ * continues, in milliseconds after the login.
+ */
+const GRACE: readonly (readonly [
+  name: string,
+  untilMs: number,
+  before?: (fixture: Fixture) => unknown,
+  graceMs?: number,
+])[] = [
+  ["after a restart, for the grace period from the login", HOUR_MS - 1],
+  ["for 10 minutes by --grace 10m", 599_999, () => {}, 10 * MINUTE_MS],
+  ["not at all by --grace 0s", -1, () => {}, 0],
+  [
+    "from a confirmation after a quarter of the grace period, which is stored",
+    ...[75 * MINUTE_MS - 1, confirmsAt(15 * MINUTE_MS)] as const,
+  ],
+  [
+    "not from a confirmation within a quarter of the grace period, which is not stored",
+    ...[HOUR_MS - 1, confirmsAt(15 * MINUTE_MS - 1)] as const,
+  ],
+  [
+    "from a changed relationship, which is stored immediately",
+    ...[61 * MINUTE_MS - 1, confirmsAt(MINUTE_MS, ADMIN)] as const,
+  ],
+  [
+    "from the time at which this process last read the issuer",
+    ...[90 * MINUTE_MS - 1, readsLater(1)] as const,
+  ],
+  [
+    "not from the state of a process that has read less than the login",
+    ...[HOUR_MS - 1, readsLater(0)] as const,
+  ],
 ];
 
-for (const { name, graceMs, before, untilMs } of GRACE) {
+for (const [name, untilMs, before, graceMs] of GRACE) {
   Deno.test(`without an answer, a session continues ${name}`, async () => {
     const fixture = await Fixture.signedIn(graceMs);
     await before?.(fixture);
@@ -347,18 +326,4 @@ Deno.test("without an answer, a client with requirements only gets a relationshi
   const observedMs = START_MS;
   fixture.memory = { said: ADMIN, sequence: 2, observedMs };
   assertEquals(await fixture.page(false), ADMIN);
-});
-
-Deno.test("a session of an older version without confirmed_ms has no grace period", async () => {
-  const fixture = await Fixture.signedIn();
-  const { confirmed_ms: _, ...old } = await fixture.session();
-  fixture.said = SILENCE;
-  await assertRejects(
-    () =>
-      fixture.recheck.recheckOrGrace(
-        old as typeof old & { confirmed_ms: number },
-      ),
-    SigError,
-    SILENCE.message,
-  );
 });

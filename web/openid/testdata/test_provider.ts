@@ -39,38 +39,37 @@ export function documentOf(
 export const CALLBACK = "https://app.example/callback";
 /** The secret of the application `app`. */
 export const SECRET = "test-secret-+/:%&=ä 4w7Xc0mYp2";
+/** The credentials of the application `app`. */
+const APP = { client_id: "app", client_secret: SECRET };
 
 export { sha256 };
 
+/** Fields of requests, or changes of them. */
+export type Fields = Readonly<Record<string, string>>;
+
 /** Returns the entries of a client file, which tests may extend. */
 export async function usualClients(): Promise<Record<string, unknown>[]> {
-  const client_secret_sha256 = await sha256(SECRET);
+  const secret = { client_secret_sha256: await sha256(SECRET), refresh: true };
+  const at = (client_id: string, ...redirect_uris: string[]) => ({
+    ...{ client_id, redirect_uris },
+  });
   return [
     {
-      client_id: "app",
+      ...{
+        ...at("app", CALLBACK, "https://app.example/cb?tenant=1"),
+        ...secret,
+      },
       client_name: "The App",
-      client_secret_sha256,
-      redirect_uris: [CALLBACK, "https://app.example/cb?tenant=1"],
       post_logout_redirect_uris: ["https://app.example/bye"],
-      refresh: true,
     },
+    { ...at(OTHER.client_id, OTHER.redirect_uri), ...secret },
     {
-      client_id: OTHER.client_id,
-      client_secret_sha256,
-      redirect_uris: [OTHER.redirect_uri],
-      refresh: true,
-    },
-    {
-      client_id: "spa",
-      redirect_uris: ["https://spa.example/callback"],
+      ...at("spa", "https://spa.example/callback"),
       id_token_signed_response_alg: "ES256",
     },
     {
-      client_id: "ops",
-      client_secret_sha256,
-      redirect_uris: ["https://ops.example/callback"],
+      ...{ ...at("ops", "https://ops.example/callback"), ...secret },
       require: ["role=ops"],
-      refresh: true,
     },
   ];
 }
@@ -97,6 +96,8 @@ export async function statusOf(response: Response | Promise<Response>) {
 /** Options of {@linkcode TestProvider.start}. */
 export interface TestProviderOptions {
   readonly clients?: readonly Record<string, unknown>[];
+  /** Receives the logout tokens of `app`. */
+  readonly receiver?: { readonly uri: string };
   readonly store?: RecordStore;
   readonly settings?: Partial<ProviderSettings>;
   readonly web?: Partial<AppOptions>;
@@ -150,9 +151,10 @@ export class TestProvider {
       now: provider.now,
     });
     provider.store = options.store ?? createMemoryStore();
-    const clients = readClients(
-      JSON.stringify({ clients: options.clients ?? await usualClients() }),
-    );
+    const { receiver } = options;
+    const entries = options.clients ??
+      (receiver ? await clientsWithLogout(receiver.uri) : await usualClients());
+    const clients = readClients(JSON.stringify({ clients: entries }));
     const { demo } = provider;
     provider.web = createApp({
       audiences: [like?.origin ?? own],
@@ -214,12 +216,8 @@ export class TestProvider {
     changes: Record<string, string | undefined> = {},
   ): Promise<string> {
     const parameters = {
-      client_id: "app",
-      redirect_uri: CALLBACK,
-      response_type: "code",
-      scope: "openid profile groups",
-      state: "s1",
-      nonce: "n1",
+      ...{ client_id: "app", redirect_uri: CALLBACK, response_type: "code" },
+      ...{ scope: "openid profile groups", state: "s1", nonce: "n1" },
       code_challenge: await sha256(VERIFIER),
       code_challenge_method: "S256",
       ...changes,
@@ -232,47 +230,29 @@ export class TestProvider {
   }
 
   /** Posts a form as an application. */
-  async post(
-    path: string,
-    fields: Record<string, string> | string,
-    headers: Record<string, string> = {},
-  ): Promise<Answer> {
-    return await readAnswer(fetch(`${this.origin}${path}`, {
+  post(path: string, fields: Fields | string, headers: Fields = {}) {
+    const type = "application/x-www-form-urlencoded";
+    return readAnswer(fetch(`${this.origin}${path}`, {
       method: "POST",
-      headers: {
-        "content-type": "application/x-www-form-urlencoded",
-        ...headers,
-      },
-      body: typeof fields === "string"
-        ? fields
-        : new URLSearchParams(fields).toString(),
+      headers: { "content-type": type, ...headers },
+      body: String(
+        typeof fields === "string" ? fields : new URLSearchParams(fields),
+      ),
       redirect: "manual",
     }));
   }
 
   /** Redeems a code as `app`; `changes` override fields. */
-  redeem(
-    code: string,
-    changes: Record<string, string> = {},
-  ): Promise<Answer> {
+  redeem(code: string, changes: Fields = {}): Promise<Answer> {
     return this.post("/oidc/token", {
-      grant_type: "authorization_code",
-      code,
-      redirect_uri: CALLBACK,
-      code_verifier: VERIFIER,
-      client_id: "app",
-      client_secret: SECRET,
-      ...changes,
+      ...{ grant_type: "authorization_code", code, ...APP },
+      ...{ redirect_uri: CALLBACK, code_verifier: VERIFIER, ...changes },
     });
   }
 
-  refresh(token: string, changes: Record<string, string> = {}) {
+  refresh(refresh_token: string, changes: Fields = {}): Promise<Answer> {
     return this.post("/oidc/token", {
-      grant_type: "refresh_token",
-      refresh_token: token,
-      client_id: "app",
-      client_secret: SECRET,
-      ...changes,
+      ...{ grant_type: "refresh_token", refresh_token, ...APP, ...changes },
     });
   }
 
@@ -399,7 +379,7 @@ export class Browser {
     origin: string,
     id: string,
     body: object,
-    headers: Record<string, string> = {},
+    headers: Fields = {},
   ): Promise<Answer> {
     return this.ask(`${origin}/oidc/interaction/${id}`, {
       method: "POST",
@@ -453,7 +433,7 @@ export class Browser {
     const { challenge } = await this.interaction(origin, id);
     const nowMs = now().getTime();
     const attestation = person.attest(challenge, nowMs, claims);
-    const send = (headers: Record<string, string> = {}) =>
+    const send = (headers: Fields = {}) =>
       this.answer(origin, id, { attestation }, headers);
     /** Returns the redirect of an accepted answer. */
     const finish = async () => {
@@ -479,7 +459,7 @@ export class Browser {
    */
   async silentError(
     provider: TestProvider,
-    changes: Record<string, string> = {},
+    changes: Fields = {},
   ): Promise<string | null> {
     const url = await provider.authorizeUrl({ ...changes, prompt: "none" });
     const { searchParams } = await this.follow(url);
@@ -502,7 +482,7 @@ export class Browser {
   async tokens(
     provider: TestProvider,
     person: Person,
-    changes: Record<string, string> = {},
+    changes: Fields = {},
   ): Promise<Tokens> {
     const code = await this.signInForCode(provider, person, changes);
     const { status, body } = await provider.redeem(code);
