@@ -26,25 +26,22 @@ for (const driver of ["KV file", "Redis"]) {
       await using redis = driver === "Redis" ? await startRedis() : undefined;
       const storeText = redis?.url ?? `kv:${folder.path}/challenges.db`;
       const store = await openStore(storeText);
-      const start = async (attestations: readonly string[], mode: string) => {
-        const file = `${folder.path}/attestations.json`;
-        await Deno.writeTextFile(file, JSON.stringify(attestations));
-        return await startWorker([storeText, file, mode]);
-      };
+      const once = await prepare(store, CHALLENGES);
+      const answer = Array.from(
+        { length: PARALLEL },
+        (_, i) => once[i % CHALLENGES]!,
+      );
+      const die = await prepare(store, 1);
+      const file = `${folder.path}/attestations.json`;
+      await Deno.writeTextFile(file, JSON.stringify({ answer, die }));
+      const child = await startWorker([storeText, file]);
       await t.step(
         `W1: ${CHALLENGES} challenges verified by 2 processes × ${PARALLEL} calls succeed once each`,
         async () => {
-          const attestations = await prepare(store, CHALLENGES);
-          const repeated = Array.from(
-            { length: PARALLEL },
-            (_, i) => attestations[i % CHALLENGES]!,
-          );
-          const child = await start(repeated, "answer");
           await child.write("\0");
-          const own = await verifyAll(store, repeated);
-          const { stdout } = await child.ended();
-          const others: string[] = JSON.parse(stdout.slice("ready\n".length));
-          const outcomes = [...own, ...others];
+          const own = await verifyAll(store, answer);
+          const [others] = await child.said(/\[.*\]\n/);
+          const outcomes = [...own, ...JSON.parse(others) as string[]];
           const won = outcomes.filter((each) => each.startsWith("verified"));
           assertEquals(won.length, CHALLENGES, outcomes.join("\n"));
           assertEquals(new Set(won).size, CHALLENGES);
@@ -58,13 +55,9 @@ for (const driver of ["KV file", "Redis"]) {
       await t.step(
         "W6: it stays used if the process is killed before it responds",
         async () => {
-          const attestations = await prepare(store, 1);
-          const child = await start(attestations, "die");
           await child.write("\0");
-          const { signal, stdout } = await child.ended();
-          assertEquals([signal, stdout], ["SIGKILL", "ready\n"]);
-          const outcomes = await verifyAll(store, attestations);
-          assertEquals(outcomes, ["challenge_used"]);
+          assertEquals((await child.ended()).signal, "SIGKILL");
+          assertEquals(await verifyAll(store, die), ["challenge_used"]);
         },
       );
       await store.close();

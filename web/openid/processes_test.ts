@@ -13,13 +13,19 @@ import { Fleet, refreshForm, type Replica } from "./testdata/fleet.ts";
  */
 const isWindows = Deno.build.os === "windows";
 
-/** Kills a process between code and token; returns the two that remain. */
-async function killBeforeToken(fleet: Fleet): Promise<[Replica, Replica]> {
+/**
+ * Kills a process between code and token; returns the two that remain, the
+ * second of them over `store` (default: the fleet's).
+ */
+async function killBeforeToken(
+  fleet: Fleet,
+  store?: string,
+): Promise<[Replica, Replica]> {
   const [first, second] = [await fleet.start(), await fleet.start()];
   const { person, browser } = await fleet.employ();
   const code = await browser.signInForCode(first, person);
   await fleet.kill(first);
-  const third = await fleet.start();
+  const third = await fleet.start(store);
   // At every replica, the code is bound to its request and valid once.
   const stolen = { redirect_uri: "https://app.example/cb?tenant=1" };
   const other = { client_id: "other" };
@@ -160,18 +166,18 @@ Deno.test({
     await using redis = await startRedis();
     await using proxy = openTcpSwitch(redis.port);
     await using fleet = await Fleet.open(() => redis.url);
-    let replicas: Replica[] = [];
+    let running: Replica[] = [];
     await t.step(
       "between code and token: another process redeems the code once",
       async () => {
-        replicas = await killBeforeToken(fleet);
+        const slow = `redis://127.0.0.1:${proxy.port}`;
+        running = await killBeforeToken(fleet, slow);
       },
     );
-    const [first, second] = replicas as [Replica, Replica];
+    const [second, dying] = running as [Replica, Replica];
     await t.step(
       "between rotation and response: the old refresh token becomes invalid, and the person needs no new login",
       async () => {
-        const dying = await fleet.start(`redis://127.0.0.1:${proxy.port}`);
         const { person, browser } = await fleet.employ();
         const { body } = await dying.redeem(
           await browser.signInForCode(dying, person),
@@ -199,21 +205,23 @@ Deno.test({
       "after Redis loses its data everybody must log in again, and old tokens are invalid",
       async () => {
         const { person, browser } = await fleet.employ();
-        const { body } = await first.redeem(
-          await browser.signInForCode(first, person),
+        const { body } = await second.redeem(
+          await browser.signInForCode(second, person),
         );
         const unused = await browser.codeAt(await second.authorizeUrl());
         await redis.stop();
         await using _fresh = await startRedis([], redis.port);
-        for (const replica of [first, second]) {
-          const refreshed = await replica.refresh(body.refresh_token);
-          assertEquals(refreshed.body.error, "invalid_grant", refreshed.text);
-          const redeemed = await replica.redeem(unused);
-          assertEquals(redeemed.body.error, "invalid_grant", redeemed.text);
-          assertEquals((await replica.userinfo(body.access_token)).status, 401);
-          assertEquals(await browser.silentError(replica), "login_required");
+        for (
+          const { body: { error }, text } of [
+            await second.refresh(body.refresh_token),
+            await second.redeem(unused),
+          ]
+        ) {
+          assertEquals(error, "invalid_grant", text);
         }
-        const code = await browser.signInForCode(first, person);
+        assertEquals((await second.userinfo(body.access_token)).status, 401);
+        assertEquals(await browser.silentError(second), "login_required");
+        const code = await browser.signInForCode(second, person);
         assertEquals((await second.redeem(code)).status, 200);
       },
     );

@@ -1,9 +1,9 @@
 /**
  * Verifies many attestations concurrently, in this process or as another one.
- * Arguments of the process: the store; a file with the attestations as a JSON
- * array; `answer`, or `die` to be killed after using a challenge and before
- * responding. Prints `ready`, waits for a byte on standard input, prints the
- * results as a JSON array.
+ * Arguments of the process: the store; a JSON file with two lists of
+ * attestations. Prints `ready` and, after a byte on standard input, the results
+ * of `answer` as a JSON array. After another byte it is killed when it has used
+ * the challenge of `die`, before responding.
  */
 
 import { openStore, type RecordStore } from "@sig/consumer/store";
@@ -34,19 +34,20 @@ export async function verifyAll(
 }
 
 if (import.meta.main) {
-  const [storeText = "", file = "", mode] = Deno.args;
-  const attestations = JSON.parse(await Deno.readTextFile(file));
+  const [storeText = "", file = ""] = Deno.args;
+  const { answer, die } = JSON.parse(await Deno.readTextFile(file));
   const store = await openStore(storeText);
   const dying: Partial<Challenges> = {
     async consume(id, at) {
-      const answer = await challengesIn(store).consume(id, at);
+      const consumption = await challengesIn(store).consume(id, at);
       Deno.kill(Deno.pid, "SIGKILL");
-      return answer;
+      return consumption;
     },
   };
+  const awaitByte = () => Deno.stdin.read(new Uint8Array(1));
   console.log("ready");
-  await Deno.stdin.read(new Uint8Array(1));
-  const changes = mode === "die" ? dying : {};
-  console.log(JSON.stringify(await verifyAll(store, attestations, changes)));
-  await store.close();
+  await awaitByte();
+  console.log(JSON.stringify(await verifyAll(store, answer)));
+  await awaitByte();
+  await verifyAll(store, die, dying);
 }
