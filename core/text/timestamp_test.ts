@@ -12,6 +12,8 @@ import fc from "fast-check";
 
 Deno.test("refuses what the vectors do not have", () => {
   const refused = [
+    "2026-01-32T00:00:00Z",
+    "2026-01-01T00:00:00,5Z",
     "2026-01-01T00:00:00.-1Z",
     "2026-01-01T00:00:0\u0661Z",
     "2026-01-01T-1:00:00Z",
