@@ -114,12 +114,9 @@ export function createFeedLineParser(
       ascii = new Uint8Array(2 * line.length);
       decoded = new Uint8Array(2 * line.length);
     }
-    const write = (text: string, at: number) =>
-      at + encoder.encodeInto(text, ascii.subarray(at)).written;
     let used = 0;
     const decode = (name: keyof FlattenedJws, from: number, to: number) => {
-      const rest = decoded.subarray(used);
-      const length = decodeBase64UrlInto(ascii, from, to, rest);
+      const length = decodeBase64UrlInto(ascii, from, to, decoded, used);
       if (length >= 0) return decoded.subarray(used, used += length);
       throw fault(
         "invalid_base64url",
@@ -127,20 +124,17 @@ export function createFeedLineParser(
         { pointer: `/${name}` },
       );
     };
-    const dot = write(envelope.protected, 0);
+    const dot = encoder.encodeInto(envelope.protected, ascii).written;
     ascii[dot] = DOT;
-    const end = write(envelope.payload, dot + 1);
+    const end = writeAt(dot + 1, envelope.payload, ascii);
     // A cached header is known to be canonical base64url.
     let header = headers.get(envelope.protected);
     const headerBytes = header === undefined
       ? decode("protected", 0, dot)
       : undefined;
     const payload = decode("payload", dot + 1, end);
-    const signature = decode(
-      "signature",
-      end,
-      write(envelope.signature, end),
-    );
+    const last = writeAt(end, envelope.signature, ascii);
+    const signature = decode("signature", end, last);
     if (header === undefined) {
       header = parseHeader(headerBytes!, limits);
       if (headers.size < MAX_CACHED_HEADERS) {
@@ -149,6 +143,11 @@ export function createFeedLineParser(
     }
     return { header, signingInput: ascii.subarray(0, end), payload, signature };
   };
+}
+
+/** Writes a text at an offset; returns the offset after it. */
+function writeAt(offset: number, text: string, bytes: Uint8Array): number {
+  return offset + encoder.encodeInto(text, bytes.subarray(offset)).written;
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();

@@ -86,19 +86,21 @@ export function decodeBase64UrlStrict(
 }
 
 /**
- * Decodes a part of some bytes into a buffer that is long enough, like
- * {@linkcode decodeBase64UrlStrict}. Returns the number of bytes, or -1.
+ * Decodes a part of some bytes into a buffer that is long enough, from an
+ * offset on, like {@linkcode decodeBase64UrlStrict}. Returns the number of
+ * bytes, or -1.
  */
 export function decodeBase64UrlInto(
   ascii: Uint8Array,
   from: number,
   to: number,
   bytes: Uint8Array,
+  offset = 0,
 ): number {
   const rest = (to - from) & 3;
   if (rest === 1) return -1;
   const whole = to - rest;
-  let at = 0;
+  let at = offset;
   // Invalid bytes have a value above 63; they are checked together at the end.
   let seen = 0;
   for (let i = from; i < whole; i += 4) {
@@ -121,5 +123,5 @@ export function decodeBase64UrlInto(
     bytes[at++] = (a << 2) | (b >> 4);
     if (rest === 3) bytes[at++] = (b << 4) | (c >> 2);
   }
-  return seen > 63 ? -1 : at;
+  return seen > 63 ? -1 : at - offset;
 }

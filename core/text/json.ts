@@ -130,22 +130,21 @@ export function parseJsonWithSpelling(
   options: ParseJsonOptions = {},
 ): ParsedJson {
   const text = decode(input);
-  const rules = {
-    maxDepth: DEFAULT_LIMITS.maxJsonDepth,
-    maxValues: Infinity,
-    digitsOnly: false,
-    ...options,
-  };
+  const {
+    maxDepth = DEFAULT_LIMITS.maxJsonDepth,
+    maxValues = Infinity,
+    digitsOnly = false,
+  } = options;
   // A text without escapes that is written in the same way again has no
   // duplicate name, and its numbers are spelled as `isPlain` sees them. Most
   // texts are such; the scan takes longer than all of this.
-  if (rules.maxValues === Infinity && !text.includes("\\")) {
+  if (maxValues === Infinity && !text.includes("\\")) {
     const value = parseIfJson(text);
-    if (isPlain(value, rules.maxDepth) && JSON.stringify(value) === text) {
-      return { value, decimals: new Set() };
+    if (isPlain(value, maxDepth) && JSON.stringify(value) === text) {
+      return { value, decimals: NONE };
     }
   }
-  const scan = new Scan(text, rules);
+  const scan = new Scan(text, { maxDepth, maxValues, digitsOnly });
   const fault = scan.run();
   if (scan.isAborted) throw fault;
   const value = parseSyntax(text);
@@ -208,6 +207,8 @@ const MAX_POINTER_LENGTH = 512;
 
 const LONE_SURROGATE = "a string holds a lone surrogate";
 
+const NONE: ReadonlySet<string> = /* @__PURE__ */ new Set();
+
 /**
  * Returns whether a value has no number but integers without a sign, and at
  * most `maxDepth` levels.
@@ -217,8 +218,11 @@ function isPlain(value: unknown, maxDepth: number): boolean {
     return Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
   }
   if (typeof value !== "object" || value === null) return true;
-  return maxDepth > 0 &&
-    Object.values(value).every((each) => isPlain(each, maxDepth - 1));
+  if (maxDepth === 0) return false;
+  for (const each of Object.values(value)) {
+    if (typeof each !== "string" && !isPlain(each, maxDepth - 1)) return false;
+  }
+  return true;
 }
 
 /**
