@@ -5,11 +5,11 @@
  * @module
  */
 
-import type { SigEvent, UnknownEvent } from "@sig/core";
-import { type StateHash, SubjectDigests } from "./subject_digests.ts";
 import type { hash } from "node:crypto";
+import type { SigEvent, UnknownEvent } from "@sig/core";
 import { loadBuiltin } from "@sig/jose/internal";
 import { leafHash, TreeHasher } from "@sig/jose/proofs";
+import { type StateHash, SubjectDigests } from "./subject_digests.ts";
 
 /** The hashes after a number of events. */
 interface FeedHashes {

@@ -1,5 +1,8 @@
 /** Records in Deno KV. @module */
 
+import type * as fs from "node:fs";
+import { isSigError } from "@sig/core";
+import { loadBuiltin } from "@sig/jose/internal";
 import {
   isLive,
   isNotCapable,
@@ -12,9 +15,6 @@ import {
   type StoredRecord,
   type Unavailable,
 } from "./record_store.ts";
-import type * as fs from "node:fs";
-import { isSigError } from "@sig/core";
-import { loadBuiltin } from "@sig/jose/internal";
 import { loadSqlite, requireClosedFolders } from "./sqlite_file.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 

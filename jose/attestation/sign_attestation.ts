@@ -220,16 +220,8 @@ function chooseScopes(
   return granted;
 }
 
-/** The signer of an attestation. */
-interface SignAsOptions {
-  /** The subject's key. */
-  readonly key: SigningKey;
-  /** The subject: a did:web, or the key's did:key (default). */
-  readonly subject?: string;
-}
-
 /** Creates the error of a refusal to sign an attestation. */
-export function refuseToSign(
+function refuseToSign(
   code: ErrorCode,
   why: string,
   hint?: string,
@@ -249,7 +241,7 @@ export function refuseToSign(
  * `invalid_identifier`.
  */
 export function chooseSubject(
-  { subject, key }: SignAsOptions,
+  { subject, key }: Pick<SignAttestationOptions, "key" | "subject">,
   asked?: string,
 ): { readonly did: string; readonly kid: string } {
   const didKey = jwkToDidKey(key.publicJwk);

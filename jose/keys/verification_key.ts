@@ -1,5 +1,6 @@
 /** Public keys and strict verification (docs/protocol.md §2.5). @module */
 
+import type * as nodeCrypto from "node:crypto";
 import { type Jwk, SigError } from "@sig/core";
 import { isKid, isObject, member } from "@sig/core/internal";
 import { isStrictSignature } from "../bytes/ed25519_bytes.ts";
@@ -9,8 +10,6 @@ import {
   readKid,
   readPublicKey,
 } from "./public_key.ts";
-import type * as nodeCrypto from "node:crypto";
-import type { KeyObject } from "node:crypto";
 
 /** An Ed25519 public key that verifies signatures. */
 export interface VerificationKey {
@@ -118,7 +117,7 @@ class Ed25519VerificationKey implements VerificationKey {
   readonly #choice: BackendChoice;
   readonly #web: CryptoKey;
   /** The key in `node:crypto`; null if it was refused there. */
-  #node: KeyObject | undefined | null;
+  #node: nodeCrypto.KeyObject | undefined | null;
 
   constructor(
     publicKey: PublicKey,
@@ -155,7 +154,7 @@ class Ed25519VerificationKey implements VerificationKey {
     }
   }
 
-  #nodeKey(node: NodeCrypto): KeyObject | null {
+  #nodeKey(node: NodeCrypto): nodeCrypto.KeyObject | null {
     if (this.#node !== undefined) return this.#node;
     try {
       const key = { kty: "OKP", crv: "Ed25519", x: this.jwk.x } as const;
