@@ -11,7 +11,7 @@ import {
   findForeignSubject,
 } from "../schemas/authzen.ts";
 import type { CheckRequest } from "../schemas/question.ts";
-import { readAs } from "../schemas/read_as.ts";
+import { readAs } from "../schemas/strict.ts";
 
 /** Called with unexpected errors of a batch, for the log. */
 type NoteThrown = (error: unknown) => void;

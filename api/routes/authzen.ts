@@ -14,7 +14,7 @@ import {
   EVALUATIONS,
   EVALUATIONS_UNREAD,
 } from "../schemas/authzen.ts";
-import { readAs } from "../schemas/read_as.ts";
+import { readAs } from "../schemas/strict.ts";
 
 const EVALUATION_PATH = "/access/v1/evaluation";
 const EVALUATIONS_PATH = "/access/v1/evaluations";

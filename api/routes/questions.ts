@@ -34,7 +34,7 @@ import {
   VERIFY_REPORT,
 } from "../schemas/answers.ts";
 import { type CheckBatch, readCheck } from "../schemas/question.ts";
-import { readAs } from "../schemas/read_as.ts";
+import { readAs } from "../schemas/strict.ts";
 
 const CHECK_CODES: Operation["codes"] = [
   "requirements_empty",

@@ -8,7 +8,7 @@
 import { quote } from "@sig/core/internal";
 import { z } from "zod";
 import { BASIS, ERROR_CODE, REASON } from "./answers.ts";
-import { list, strictObject } from "./parts.ts";
+import { list, strictObject } from "./strict.ts";
 import { BOUNDS, nonEmpty } from "./question.ts";
 
 /** Maximum number of evaluations in one request. */

@@ -38,7 +38,7 @@ export {
   integer,
   list,
   oneOf,
+  readAs,
   requires,
   strictObject,
-} from "./parts.ts";
-export { readAs } from "./read_as.ts";
+} from "./strict.ts";

@@ -22,10 +22,10 @@ import {
   list,
   oneOf,
   parsed,
+  readAs,
   refuse,
   strictObject,
-} from "./parts.ts";
-import { readAs } from "./read_as.ts";
+} from "./strict.ts";
 
 /** Maximum length of an issuer or URL; no existing host has a longer one. */
 const MAX_SOURCE_LENGTH = 2048;
