@@ -1,10 +1,8 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { invited } from "../testdata/enrolment.ts";
 import { sig } from "../testdata/process.ts";
 import {
   issuerTest as test,
   serveIssuer,
-  terminal,
   type Workspace,
 } from "../testdata/workspace.ts";
 
@@ -41,80 +39,6 @@ test("accept creates a key file of mode 0600 and answers with that key", async (
     "error: write_failed: ",
     "hint: Choose another name.",
   ], soon);
-});
-
-test("accept shows the invitation before it answers, and asks on a terminal", async (workspace) => {
-  const did = await makeOwnKey(workspace);
-  const invitation = await invited(
-    workspace,
-    "--for Alice --valid-from 2026-02-01",
-  );
-  const words =
-    `accept ${invitation} --sig $D/acme ${KEY} --out $D/answer.json`;
-  const given = terminal(() => false);
-  const said = await workspace.refused(words, [], given);
-  assertEquals(given.asked, ["Answer this invitation?"]);
-  assertEquals(
-    said.replace(/08T00:00:\d\dZ/, "08T00:00:00Z"),
-    `invited by   did:web:acme.example (verified with the keys of $D/acme)
-as           contractor
-roles        review
-valid        from 2026-02-01T00:00:00Z without an end
-for          Alice (never published)
-open until   2026-01-08T00:00:00Z
-published as ${did}
-with key     $D/a.jwk
-error: confirmation_required: Cannot answer invitation: not confirmed
-  hint: Nothing was written. --yes skips the question.
-`,
-  );
-  // Without a terminal there is no question.
-  await workspace.says(words, { stdout: "Wrote answer $D/answer.json\n" });
-  const answer = JSON.parse(await workspace.read("answer.json"));
-  assertEquals(Object.keys(answer), ["invitation", "attestation"]);
-  await workspace.refused(words, "error: write_failed: ");
-});
-
-test("accept takes the invitation as text, link, file, JSON or standard input", async (workspace) => {
-  await makeOwnKey(workspace);
-  const invitation = await invited(workspace);
-  const link = `https://login.example/x#/invitation/${invitation}`;
-  await workspace.write("file", ` ${invitation}\r\n`);
-  for (
-    const [word, stdin] of [
-      [invitation, ""],
-      [link, ""],
-      ["-", `${invitation}\n`],
-      ["-", link],
-      ["-", JSON.stringify({ invitation, issuer: "?" })],
-      ["$D/file", ""],
-    ] as const
-  ) {
-    const words = `accept ${word} --sig $D/acme ${KEY}`;
-    const { stdout } = await workspace.says(words, { stdin });
-    assertEquals(JSON.parse(stdout).invitation, invitation);
-  }
-  await workspace.write("large", " ".repeat(65_537));
-  for (
-    const [words, stdin, says] of [
-      ["-", "{}", "error: invalid_invitation: "],
-      ["-", "hello", "error: invalid_invitation: "],
-      ["$D/large", "", "error: document_too_large: "],
-      [`${link.slice(0, 30)}x`, "", "error: source_not_found: "],
-      ["$D/nowhere", "", "error: source_not_found: "],
-      ["- --key -", "", "can't both be standard input"],
-      ["", "", "<invitation> is missing"],
-    ] as const
-  ) {
-    const key = words.includes("--key") ? "" : KEY;
-    await workspace.refused(`accept ${words} --sig $D/acme ${key}`, says, {
-      stdin,
-    });
-  }
-  await workspace.refused(
-    "accept x --subject did:web:a.example",
-    "--subject needs the --key",
-  );
 });
 
 /** Creates an invitation of an issuer on loopback with this request handler. */

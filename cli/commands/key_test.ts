@@ -16,7 +16,6 @@ const COMMANDS = await loadCommands();
 const STORED = "keys/acme.example/orgsign-1.jwk";
 const UPSERT = "upsert --dir $D/acme --subject did:web:c.example --type other";
 const GENERATE = "key generate --out $D/a.jwk";
-const ATTEST = "attest --challenge - --key $D/a.jwk";
 
 const CHALLENGE = {
   challenge_id: "c1",
@@ -217,82 +216,6 @@ test("a relative HOME is refused for keys and for the pin store", async (workspa
     { env },
   );
   await workspace.refused("pin list", 'HOME is "home"', { env });
-});
-
-test("attest shows the challenge on stderr and prints only the attestation", async (workspace) => {
-  await workspace.ok(GENERATE);
-  const did = (await workspace.ok("key did $D/a.jwk")).trim();
-  const shown = { ...CHALLENGE, require: ["role=de\u202eploy"] };
-  const stdin = JSON.stringify(shown);
-  await workspace.write("c.json", stdin);
-  for (const challenge of ["-", "$D/c.json"]) {
-    const { stdout } = await workspace.says(
-      `attest --challenge ${challenge} --key $D/a.jwk`,
-      {
-        stdin,
-        stderr: `Signing in at  https://shop.example
-as             ${did}
-granting       email profile
-required       role=de\\u202eploy
-valid until    2026-01-01T00:05:00Z
-`,
-      },
-    );
-    const parts = stdout.trimEnd().split(".");
-    assertEquals(parts.length, 3);
-    const { aud, nonce, scope } = JSON.parse(atob(parts[1]!));
-    assertEquals(
-      [aud, nonce, scope],
-      [CHALLENGE.audience, CHALLENGE.nonce, "email profile"],
-    );
-  }
-  const { attestation, ...preview } = await workspace.json(ATTEST, {
-    stdin: JSON.stringify(CHALLENGE),
-  });
-  assertEquals(attestation.split(".").length, 3);
-  assertEquals(preview, {
-    audience: "https://shop.example",
-    subject: did,
-    scopes: ["email", "profile"],
-    require: [],
-    expires_at: "2026-01-01T00:05:00Z",
-  });
-});
-
-test("attest signs as a did:web only with --subject", async (workspace) => {
-  const did = "did:web:alice.example";
-  const stdin = JSON.stringify({ ...CHALLENGE, subject: did });
-  await workspace.ok(GENERATE);
-  await workspace.refused(ATTEST, [
-    `error: subject_mismatch: Cannot sign attestation: the challenge is for "${did}", not "did:key:`,
-    "--subject",
-  ], { stdin });
-  await workspace.says(`${ATTEST} --subject ${did}`, {
-    stdin,
-    err: `as             ${did}\n`,
-  });
-});
-
-test("attest refuses an invalid or expired challenge", async (workspace) => {
-  await workspace.ok(GENERATE);
-  for (
-    const [members, code] of [
-      [{ nonce: undefined }, "missing_field"],
-      [{ message: "Log in to read the news" }, "invalid_field"],
-      [
-        {
-          issued_at: "2025-01-01T00:00:00Z",
-          expires_at: "2025-01-01T00:05:00Z",
-        },
-        "challenge_expired",
-      ],
-    ] as const
-  ) {
-    const stdin = JSON.stringify({ ...CHALLENGE, ...members });
-    await workspace.refused(ATTEST, `error: ${code}: `, { stdin });
-  }
-  const stdin = '{"nonce":"a","nonce":"b"}';
-  await workspace.refused(ATTEST, "error: invalid_json: ", { stdin });
 });
 
 Deno.test("no flag takes a secret as its value", () => {

@@ -198,7 +198,7 @@ async function runSig(
   }
   const [, named] = /^! error: (\w+): /m.exec(said) ?? [];
   if (named !== undefined && terminal === undefined) {
-    const { io: _, ...plain } = given;
+    const plain = { ...given, io: now ? { now: () => now } : {} };
     const again = words.replace(/ --format \w+/, "");
     const json = await workspace.sig(`${again} --format json`, plain);
     const problem = JSON.parse(json.stderr);
@@ -219,10 +219,10 @@ function nameValues(text: string, file: string): string {
   const named = (name: string) => (found: string) =>
     file.includes(found) ? found : name;
   return text
-    .replaceAll(/2026-01-01T00:(?!00:00Z)[\d:.]+Z/g, "<now>")
+    .replaceAll(/2026-01-01T00:(?!00:00Z)[\d:.]+Z/g, named("<now>"))
     .replaceAll(/2026-01-08T00:[\d:.]+Z/g, "<in 7 days>")
     .replaceAll(/\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b/g, "<ULID>")
     .replaceAll(/did:key:z\w{40,}/g, named("<key>"))
     .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<JWS>")
-    .replaceAll(/\b(?:[0-9a-f]{64}|[\w+/-]{43,}={0,2})/g, named("<base64>"));
+    .replaceAll(/(?<![\w+/-])[\w+/-]{43,}={0,2}/g, named("<base64>"));
 }
