@@ -8,7 +8,7 @@ import {
   Button,
   Card,
   Icon,
-  TextField,
+  TextForm,
   Waiting,
 } from "../ui/elements.tsx";
 import { NoKeys } from "../ui/keys/key_choice.tsx";
@@ -112,7 +112,28 @@ export function Story() {
       );
     }
     if (state === undefined) return <Waiting text="Asking the demo…" />;
-    if (step === "hired") return <BeHired busy={busy} enrol={enrol} />;
+    if (step === "hired") {
+      return (
+        <Card title="Be hired">
+          <p>
+            Now act as the employer: its key signs an event that says your key
+            is an employee’s, and the event is added to its public feed.
+          </p>
+          <TextForm
+            id="enrol-name"
+            label="Your name there"
+            maxLength={100}
+            initial="Alice"
+            button={{
+              class: "primary",
+              disabled: busy,
+              children: busy ? "The issuer signs…" : "Enrol me",
+            }}
+            onText={(name) => void enrol(name)}
+          />
+        </Card>
+      );
+    }
     if (watched.length > 0 && relationship?.status === "revoked") {
       return (
         <ApplicationsClose
@@ -228,38 +249,6 @@ function useDemoState(subject: string | undefined) {
     state: state?.subject === (subject ?? null) ? state : undefined,
     refresh,
   };
-}
-
-function BeHired({ busy, enrol }: {
-  readonly busy: boolean;
-  readonly enrol: (name: string) => Promise<void>;
-}) {
-  const [name, setName] = useState("Alice");
-  return (
-    <Card title="Be hired">
-      <p>
-        Now act as the employer: its key signs an event that says your key is an
-        employee’s, and the event is added to its public feed.
-      </p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void enrol(name.trim());
-        }}
-      >
-        <TextField
-          id="enrol-name"
-          label="Your name there"
-          maxLength={100}
-          value={name}
-          onValue={setName}
-        />
-        <button type="submit" class="primary" disabled={busy}>
-          {busy ? "The issuer signs…" : "Enrol me"}
-        </button>
-      </form>
-    </Card>
-  );
 }
 
 type Apps = DemoState["apps"];

@@ -1,7 +1,7 @@
 /** The elements that views share, and the focus of their headings. @module */
 
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { visibleText } from "./text.ts";
 
 /** Moves the focus to a heading, and scrolls its card into view. */
@@ -105,20 +105,22 @@ export function Button(props: ButtonHTMLAttributes) {
   return <button type="button" {...props} />;
 }
 
+/** The properties of {@linkcode TextField}. */
+interface TextFieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly hint?: ComponentChildren;
+  /** Whether the input has several lines. */
+  readonly rows?: number;
+  readonly maxLength?: number;
+  readonly placeholder?: string;
+}
+
 /** A text input with its label, without completion or correction. */
 export function TextField(
-  { id, label, value, onValue, hint, rows, ...others }: {
-    readonly id: string;
-    readonly label: string;
-    readonly value: string;
-    readonly onValue: (value: string) => void;
-    readonly hint?: ComponentChildren;
-    /** Whether the input has several lines. */
-    readonly rows?: number;
-    readonly list?: string;
-    readonly maxLength?: number;
-    readonly placeholder?: string;
-  },
+  { id, label, value, onValue, hint, rows, ...others }: TextFieldProps,
 ) {
   const props = {
     ...others,
@@ -139,6 +141,33 @@ export function TextField(
         : <textarea rows={rows} {...props} />}
       {hint !== undefined && <p id={`${id}-hint`} class="quiet">{hint}</p>}
     </div>
+  );
+}
+
+/** A form with one text input; surrounding white space is removed. */
+export function TextForm(
+  { initial = "", button, isOff, onText, ...field }:
+    & Omit<TextFieldProps, "value" | "onValue">
+    & {
+      readonly initial?: string;
+      /** The properties of the button, such as its text. */
+      readonly button: ButtonHTMLAttributes;
+      /** Returns whether a text can't be sent. */
+      readonly isOff?: (text: string) => boolean;
+      readonly onText: (text: string) => void;
+    },
+) {
+  const [value, setValue] = useState(initial);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onText(value.trim());
+      }}
+    >
+      <TextField {...field} value={value} onValue={setValue} />
+      <button type="submit" disabled={isOff?.(value.trim())} {...button} />
+    </form>
   );
 }
 

@@ -2,18 +2,9 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
 import decodeQR from "qr/decode.js";
-import {
-  browserTest,
-  eventually,
-  openPage,
-  shows,
-} from "./testdata/browser.ts";
+import { eventually, shows } from "./testdata/browser.ts";
 import { inspect } from "./testdata/faults.ts";
-import {
-  fragmentOf,
-  type Inviting,
-  startInviting,
-} from "./testdata/inviting_issuer.ts";
+import { fragmentOf, invitingTest } from "./testdata/inviting_issuer.ts";
 import { copied, createKey, goTo, outcome, tabTo } from "./testdata/person.ts";
 
 /** Decodes the QR code on the page. */
@@ -39,31 +30,16 @@ async function scan(page: Page): Promise<string> {
   return decodeQR({ width: size, height: size, data });
 }
 
-/** Answers the invitation on the page, and enrols the answer. */
-async function answerAndEnrol(page: Page, issuer: Inviting): Promise<string> {
-  await page.click("#approve:enabled");
-  await eventually(() => outcome(page), "Now send your answer back");
-  await page.getByRole("button", { name: "Copy the answer" }).click();
-  const answer = await copied(page);
-  const file = `${issuer.folder}/${crypto.randomUUID()}.json`;
-  await Deno.writeTextFile(file, answer);
-  const words = ["enrol", "--dir", "$D/issuer", "--answer", file, "--yes"];
-  const text = await issuer.sig(...words, "--format", "json");
-  return JSON.parse(text).subject;
-}
-
-browserTest(
+invitingTest(
   "a device is added: requested on one, scanned and answered on the other, enrolled by the operator",
-  async (browser) => {
-    await using issuer = await startInviting();
-    await using laptop = await openPage(browser, issuer.origin);
-    const did = await createKey(laptop.page);
+  {},
+  async ({ page, issuer, open }) => {
+    const did = await createKey(page);
     await issuer.sig(
-      ...["upsert", "--dir", "$D/issuer", "--subject", did],
-      ...["--type", "employee", "--role", "deploy", "--label", "Olga Berg"],
+      ...["upsert", "--subject", did, "--label", "Olga Berg"] as const,
+      ...["--type", "employee", "--role", "deploy"],
     );
     // With the keyboard only.
-    const { page } = laptop;
     await page.locator("h1").focus();
     await tabTo(page, "Add a device");
     await page.keyboard.press("Enter");
@@ -82,9 +58,9 @@ browserTest(
       `sig invite --dir DIR --also ${did} --page ${issuer.origin}/`,
     );
     const asked = await copied(page);
-    // The operator runs the command unchanged.
-    const words = asked.replace("DIR", "$D/issuer").split(" ").slice(1);
-    const link = await issuer.sig(...words);
+    // The operator runs the command with their folder.
+    const [, , , , ...words] = asked.split(" ");
+    const link = await issuer.sig("invite", ...words);
     await page.keyboard.press("Tab");
     await eventually(
       () => page.evaluate(() => document.activeElement?.id),
@@ -105,15 +81,18 @@ browserTest(
     await page.locator(".qr").waitFor();
     assertEquals(await scan(page), link);
 
-    await using phone = await openPage(browser, issuer.origin, {
-      hash: fragmentOf(await scan(page)),
+    await using phone = await open({
+      hash: fragmentOf(link),
       device: { viewport: { width: 390, height: 844 } },
     });
     await shows(
       phone.page.locator("#offer"),
       ...["Another key of", "Olga Berg", "answer only if that key is yours"],
     );
-    const other = await answerAndEnrol(phone.page, issuer);
+    await phone.page.click("#approve:enabled");
+    await eventually(() => outcome(phone.page), "Now send your answer back");
+    await phone.page.getByRole("button", { name: "Copy the answer" }).click();
+    const { subject } = await issuer.enrol(await copied(phone.page));
     const who = JSON.parse(
       await issuer.sig("who", "$D/issuer", "--format", "json"),
     );
@@ -122,22 +101,17 @@ browserTest(
         each.subject,
         each.roles.join(),
       ]),
-      [did, other].sort().map((each) => [each, "deploy"]),
+      [did, subject].sort().map((each) => [each, "deploy"]),
     );
   },
 );
 
-browserTest(
+invitingTest(
   "a device with the key shows the link for the other one, in every theme and width",
-  async (browser) => {
-    await using issuer = await startInviting();
-    await using opened = await openPage(browser, issuer.origin);
-    const { page } = opened;
+  {},
+  async ({ page, issuer }) => {
     const did = await createKey(page);
-    await issuer.sig(
-      ...["upsert", "--dir", "$D/issuer", "--subject", did],
-      ...["--type", "employee"],
-    );
+    await issuer.sig("upsert", "--subject", did, "--type", "employee");
     const link = await issuer.invite("--also", did);
     await goTo(page, fragmentOf(link));
     await shows(page.locator("#offer"), "Open this on your new device.");

@@ -2,17 +2,12 @@
 import { generateSigningKey } from "@sig/jose";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
-import {
-  browserTest,
-  eventually,
-  openPage,
-  shows,
-} from "./testdata/browser.ts";
+import { eventually, shows } from "./testdata/browser.ts";
 import { inspect } from "./testdata/faults.ts";
 import {
   forged,
-  fragmentOf,
   HOST,
+  invitingTest,
   startInviting,
 } from "./testdata/inviting_issuer.ts";
 import {
@@ -25,9 +20,7 @@ import {
   requireVisible,
   tabTo,
 } from "./testdata/person.ts";
-import { pageTest, startServer } from "./testdata/server.ts";
-
-const TERMS = ["--type", "contractor", "--role", "deploy"] as const;
+import { pageTest } from "./testdata/server.ts";
 
 /** Returns the text that the button Copy copies. */
 async function copiedAnswer(page: Page): Promise<string> {
@@ -35,41 +28,28 @@ async function copiedAnswer(page: Page): Promise<string> {
   return await copied(page);
 }
 
-browserTest(
+const heading = (page: Page) => page.locator("h2").innerText();
+
+invitingTest(
   "an invitation of sig invite is answered on the page, and sig enrol accepts the answer",
-  async (browser) => {
-    await using issuer = await startInviting();
-    const link = await issuer.invite(
-      ...TERMS,
+  {},
+  async ({ page, issuer, open }) => {
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      asked.push(request.url(), request.postData() ?? "");
+    });
+    const hash = await issuer.offer(
       ...["--for", "Alice Doe", "--valid-until", "2099-06-30"],
     );
-    const asked: string[] = [];
-    await using watched = await openPage(browser, issuer.origin, {
-      hash: fragmentOf(link),
-      prepare(page) {
-        page.on("request", (request) => {
-          asked.push(request.url(), request.postData() ?? "");
-        });
-        return Promise.resolve();
-      },
-    });
-    const { page } = watched;
+    await goTo(page, hash);
     await page.getByText(`Signed by ${HOST}, verified here`).waitFor();
-    await eventually(
-      () => page.locator("h2").innerText(),
-      `${HOST} invites you`,
+    await eventually(() => heading(page), `${HOST} invites you`);
+    await shows(
+      page.locator("#offer"),
+      ...["Alice Doe", "never published", `contractor of ${HOST}`, "deploy"],
+      "until 2099-07-01 00:00:00 UTC",
+      "Approving creates your key",
     );
-    const card = await page.locator("#offer").innerText();
-    for (
-      const words of [
-        "Alice Doe",
-        "never published",
-        `contractor of ${HOST}`,
-        "deploy",
-        "until 2099-07-01 00:00:00 UTC",
-        "Approving creates your key",
-      ]
-    ) assert(card.includes(words), card);
     await page.click("#approve");
     await eventually(() => outcome(page), "Now send your answer back");
     const text = await copiedAnswer(page);
@@ -80,56 +60,45 @@ browserTest(
     const file = await (await download).path();
     assertEquals(await Deno.readTextFile(file), text);
     // The page sends the invitation and its answer to no server.
+    assert(asked.length > 0);
     for (const part of Object.values<string>(answer)) {
       assert(!asked.join().includes(part.slice(0, 40)));
     }
-    const words = ["enrol", "--dir", "$D/issuer", "--answer", file, "--yes"];
-    await issuer.sig(...words);
     await page.locator("#answered .did .copy").click();
     const did = await copied(page);
     assertMatch(did, /^did:key:z6Mk/);
-    const decision = JSON.parse(
+    assertEquals((await issuer.enrol(text)).subject, did);
+    const { decision } = JSON.parse(
       await issuer.sig(
-        ...[
-          "check",
-          "--sig",
-          "$D/issuer",
-          "--subject",
-          did,
-          "--format",
-          "json",
-        ],
+        ...["check", "--sig", "$D/issuer", "--subject", did] as const,
         ...["--require", "relationship=contractor", "--require", "role=deploy"],
+        ...["--format", "json"],
       ),
     );
-    assertEquals(decision.decision, "allow");
+    assertEquals(decision, "allow");
     await goTo(page, "#/keys");
     await eventually(() => page.locator(".key").count(), 1);
 
     // The server serves a copy that is a few seconds old.
     await eventually(async () => {
       await goTo(page, "#/keys");
-      await goTo(page, fragmentOf(link));
+      await goTo(page, hash);
       await page.locator("#offer, #outcome").waitFor();
-      return await page.locator("h2").innerText();
+      return await heading(page);
     }, "You accepted this invitation");
     await shows(page.locator("main"), "in event #1");
-    await using stranger = await openPage(browser, issuer.origin, {
-      hash: fragmentOf(link),
-    });
+    await using stranger = await open({ hash });
     await eventually(() => outcome(stranger.page), "This invitation was used");
     assertEquals(await stranger.page.locator("#approve").count(), 0);
   },
 );
 
-browserTest(
+invitingTest(
   "a person selects a key, or creates another for the invitation",
-  async (browser) => {
-    await using issuer = await startInviting(false);
-    await using watched = await openPage(browser, issuer.origin);
-    const { page } = watched;
+  { isKnown: false },
+  async ({ page, issuer }) => {
     const own = await createKey(page);
-    await goTo(page, fragmentOf(await issuer.invite(...TERMS)));
+    await goTo(page, await issuer.offer());
     await page.click("#approve");
     const subject = async () => {
       const { attestation } = JSON.parse(await copiedAnswer(page));
@@ -138,7 +107,7 @@ browserTest(
       )).sub;
     };
     assertEquals(await subject(), own);
-    await goTo(page, fragmentOf(await issuer.invite(...TERMS)));
+    await goTo(page, await issuer.offer());
     await page.getByLabel("The key that you answer with")
       .selectOption({ label: "A new key" });
     await page.getByText("Approving creates your key").waitFor();
@@ -149,59 +118,44 @@ browserTest(
   },
 );
 
-browserTest(
+invitingTest(
   "an invitation that is altered, forged, cut off or expired is refused in plain words",
-  async (browser) => {
-    await using issuer = await startInviting();
-    const link = fragmentOf(await issuer.invite(...TERMS));
+  {},
+  async ({ page, issuer }) => {
+    const link = await issuer.offer();
+    await goTo(page, link);
+    await page.locator("#offer").waitFor();
     const [header = "", claims = "", signature = ""] = link.split(".");
     const offered = JSON.parse(atob(claims)) as { roles: string[] };
     const more = btoa(JSON.stringify({ ...offered, roles: ["admin"] }))
       .replaceAll("=", "");
-    const strange = await generateSigningKey();
-    const jwks = JSON.parse(
-      await Deno.readTextFile(`${issuer.folder}/issuer/.well-known/jwks.json`),
-    );
-    const { kid } = jwks.keys[0];
-    const old = new Date(Date.now() - 30 * 86_400_000);
-    await using watched = await openPage(browser, issuer.origin, {
-      hash: link,
-    });
-    const { page } = watched;
-    await page.locator("#offer").waitFor();
-    const altered = `${header}.${more}.${signature}`;
+    const own = await privateKeyOf(issuer.folder);
+    const strange = { ...await generateSigningKey(), kid: own.kid };
+    const now = Date.now();
+    const notSigned = `${HOST} did not sign this`;
+    const incomplete = "This invitation is incomplete";
     for (
       const [hash, says, code] of [
-        [altered, `${HOST} did not sign this`, "signature_invalid"],
-        [
-          await forged({}, new Date(), { ...strange, kid }),
-          `${HOST} did not sign this`,
-          "signature_invalid",
-        ],
+        [`${header}.${more}.${signature}`, notSigned, "signature_invalid"],
+        [await forged({}, new Date(), strange), notSigned, "signature_invalid"],
         [
           await forged(),
           `${HOST} does not know this invitation’s key`,
           "key_not_found",
         ],
         [
-          await forged({}, old),
+          await forged({}, new Date(now - 30 * 86_400_000)),
           "This invitation expired on",
           "invitation_expired",
         ],
         [
           link.slice(0, link.lastIndexOf(".")),
-          "This invitation is incomplete",
+          incomplete,
           "invalid_invitation",
         ],
+        ["#/invitation/", incomplete, "invalid_invitation"],
         [
-          "#/invitation/",
-          "This invitation is incomplete",
-          "invalid_invitation",
-        ],
-        [
-          await forged({}, new Date(Date.now() + 3_600_000), {
-            ...await privateKeyOf(issuer.folder),
-          }),
+          await forged({}, new Date(now + 3_600_000), own),
           "This invitation is from the future",
           "invalid_invitation",
         ],
@@ -227,21 +181,17 @@ async function privateKeyOf(folder: string) {
   return JSON.parse(await Deno.readTextFile(path));
 }
 
-browserTest(
+invitingTest(
   "an invitation is not trusted if the issuer's keys are invalid",
-  async (browser) => {
-    await using issuer = await startInviting();
-    const hash = fragmentOf(await issuer.invite(...TERMS));
-    await using watched = await openPage(browser, issuer.origin);
-    const { page } = watched;
+  {},
+  async ({ page, issuer }) => {
     // The page verifies the documents that the server serves.
     await page.route("**/ui/issuers/0/*", async (route) => {
       const text = await (await route.fetch()).text();
       await route.fulfill({ body: text.replaceAll(HOST, "evil.example") });
     });
-    await goTo(page, hash);
-    await page.getByText(`What ${HOST} publishes is not valid`)
-      .waitFor();
+    await goTo(page, await issuer.offer());
+    await page.getByText(`What ${HOST} publishes is not valid`).waitFor();
     assertEquals(await page.locator("#approve").count(), 0);
     await page.unroute("**/ui/issuers/0/*");
     await page.route("**/ui/issuers/0/*", (route) => route.abort());
@@ -251,34 +201,28 @@ browserTest(
 );
 
 pageTest("an invitation's values are shown as text", {}, async ({ page }) => {
+  const markup = "<img src=x onerror=alert(1)><script>alert(1)</script>";
   for (
     const [text, shown] of [
-      [
-        "<img src=x onerror=alert(1)><script>alert(1)</script>",
-        "<img src=x onerror=alert(1)><script>alert(1)</script>",
-      ],
+      [markup, markup],
       ["alice\u202eexe\u00ad.", "alice\\u202eexe\\u00ad."],
       ["x".repeat(128), "x".repeat(128)],
     ] as const
   ) {
     await goTo(page, await forged({ for: text, roles: [text] }));
-    await page.locator("#offer", { hasText: shown }).waitFor();
-    const card = await page.locator("#offer").innerText();
+    const card = await shows(page.locator("#offer"), shown);
     assert(!card.match(/[\u202e\u00ad]/));
-    assertEquals(
-      await page.locator("main :is(script, img, [onerror])").count(),
-      0,
-    );
+    const strangers = page.locator("main :is(script, img, [onerror])");
+    assertEquals(await strangers.count(), 0);
   }
 });
 
-browserTest(
+invitingTest(
   "an invitation can be answered with the keyboard, or on the command line if no key can be stored",
-  async (browser) => {
-    await using server = await startServer();
+  { isKnown: false },
+  async ({ page, open }) => {
     const hash = await forged();
-    await using watched = await openPage(browser, server.origin, { hash });
-    const { page } = watched;
+    await goTo(page, hash);
     await page.locator("#approve:enabled").waitFor();
     await tabTo(page, "Approve", 7);
     await page.keyboard.press("Enter");
@@ -288,10 +232,7 @@ browserTest(
     await page.keyboard.press("Enter");
     await page.getByText("Copied").waitFor();
     await tabTo(page, "Download answer.json", 1);
-    await using poor = await openPage(browser, server.origin, {
-      hash,
-      prepare: removeEd25519,
-    });
+    await using poor = await open({ hash, prepare: removeEd25519 });
     await poor.page.getByText("This browser can’t store a key").waitFor();
     assertEquals(await poor.page.locator("#approve").count(), 0);
     await poor.page.getByRole("button", { name: "Copy the command" }).click();
@@ -302,17 +243,14 @@ browserTest(
   },
 );
 
-browserTest(
+invitingTest(
   "axe finds no fault in an invitation, nothing is wider than the screen, and a phone shows the button to approve",
-  async (browser) => {
-    await using issuer = await startInviting();
-    const own = fragmentOf(await issuer.invite(...TERMS, "--for", "Alice Doe"));
-    await using watched = await openPage(browser, issuer.origin);
-    const { page } = watched;
+  {},
+  async ({ page, issuer }) => {
     await goTo(page, await forged());
     await page.locator("#outcome").waitFor();
     await inspect(page, "refused");
-    await goTo(page, own);
+    await goTo(page, await issuer.offer("--for", "Alice Doe"));
     await page.locator("#approve:enabled").waitFor();
     await inspect(page, "offer");
     await requireVisible(page, "#approve");
@@ -320,5 +258,75 @@ browserTest(
     await page.locator("#answered").waitFor();
     await page.locator("#answered summary").click();
     await inspect(page, "answered");
+  },
+);
+
+const IN_ITS_NAME = `An invitation in the name of ${HOST}`;
+
+invitingTest(
+  "without the issuer's keys the page says NOT VERIFIED, and declining signs nothing",
+  { isKnown: false },
+  async ({ page, issuer }) => {
+    await goTo(page, await issuer.offer());
+    await page.getByText("NOT VERIFIED").waitFor();
+    await eventually(() => heading(page), IN_ITS_NAME);
+    assert(!(await page.locator("main").innerText()).includes("verified here"));
+    await page.click("#decline");
+    await eventually(() => outcome(page), "You declined");
+    await page.getByRole("button", { name: "Back to the invitation" }).click();
+    await page.getByText("NOT VERIFIED").waitFor();
+    await goTo(page, "#/keys");
+    await page.getByText("No key here yet").waitFor();
+  },
+);
+
+invitingTest(
+  "an invitation of an unknown issuer is verified with opened documents, or on the command line",
+  { isKnown: false },
+  async ({ page, issuer }) => {
+    await goTo(page, await issuer.offer());
+    const names = ["sig", "jwks", "did"];
+    const filesOf = ({ folder }: { readonly folder: string }) =>
+      names.map((name) => `${folder}/issuer/.well-known/${name}.json`);
+    const all = filesOf(issuer);
+    await page.getByText("Verify it yourself").click();
+    const ways = page.locator("#verify-yourself");
+    assertMatch(
+      await ways.locator(".copyable code").innerText(),
+      /^sig accept \S+ --out answer\.json$/,
+    );
+    // The page sends no request before the person follows a link.
+    await eventually(
+      () =>
+        ways.locator("a").evaluateAll((links) =>
+          links.map((link) => link.getAttribute("href"))
+        ),
+      names.map((name) => `https://${HOST}/.well-known/${name}.json`),
+    );
+    await page.setInputFiles("#issuer-files", all.slice(0, 2));
+    await ways.getByText("did.json is missing.").waitFor();
+    assert(await page.getByText("NOT VERIFIED").isVisible());
+
+    await page.setInputFiles("#issuer-files", all);
+    const signedAsTheySay = page.getByText(
+      `Signed according to the documents that you opened. That is ${HOST} only if you saved them from https://${HOST}`,
+    );
+    await signedAsTheySay.waitFor();
+    assertEquals(await page.getByText("NOT VERIFIED").count(), 0);
+    await eventually(() => heading(page), IN_ITS_NAME);
+
+    // Another key's signature is refused with opened documents too.
+    await goTo(page, await forged());
+    await page.setInputFiles("#issuer-files", all);
+    await page.getByText(`${HOST} does not know this invitation’s key`)
+      .waitFor();
+    assertEquals(await page.locator("#approve").count(), 0);
+
+    // Forged documents don't make an invitation trusted.
+    await using forger = await startInviting({ isKnown: false });
+    await goTo(page, await forger.offer());
+    await page.setInputFiles("#issuer-files", filesOf(forger));
+    await signedAsTheySay.waitFor();
+    await eventually(() => heading(page), IN_ITS_NAME);
   },
 );

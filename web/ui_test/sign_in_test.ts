@@ -1,11 +1,6 @@
 /// <reference lib="dom" />
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import {
-  browserTest,
-  eventually,
-  openPage,
-  shows,
-} from "./testdata/browser.ts";
+import { eventually, shows } from "./testdata/browser.ts";
 import {
   approve,
   copied,
@@ -16,7 +11,7 @@ import {
   requireVisible,
   start,
 } from "./testdata/person.ts";
-import { HOST, startInviting } from "./testdata/inviting_issuer.ts";
+import { HOST, invitingTest } from "./testdata/inviting_issuer.ts";
 import { pageTest } from "./testdata/server.ts";
 
 pageTest(
@@ -85,14 +80,10 @@ pageTest(
   },
 );
 
-browserTest(
+invitingTest(
   "a refusal shows the published event and its time, from the server's response alone",
-  async (browser) => {
-    await using issuer = await startInviting(true, HOST, [
-      "relationship=employee",
-    ]);
-    await using watched = await openPage(browser, issuer.origin);
-    const { page } = watched;
+  { require: ["relationship=employee"] },
+  async ({ page, issuer }) => {
     const documents: string[] = [];
     page.on("request", (request) => {
       if (request.url().includes("/ui/issuers/")) documents.push(request.url());
@@ -110,8 +101,7 @@ browserTest(
 
     const upsert = (...words: string[]) =>
       issuer.sig(
-        ...["upsert", "--dir", "$D/issuer", "--subject", did],
-        ...["--relationship-id", "r-1"],
+        ...["upsert", "--subject", did, "--relationship-id", "r-1"] as const,
         ...["--type", "employee", ...words],
       );
     await upsert("--valid-from", "2099-01-02T12:00:00Z");
@@ -130,7 +120,7 @@ browserTest(
       `Your employment at ${HOST} ended on 4 March 2021 (event #2)`,
     );
     await issuer.sig(
-      ...["revoke", "--dir", "$D/issuer", "--relationship-id", "r-1"],
+      ...["revoke", "--relationship-id", "r-1"] as const,
       ...["--reason-code", "employment_ended"],
     );
     await start(page);

@@ -19,7 +19,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLoading, usePage } from "../api.ts";
 import { Copyable, Did } from "../copy.tsx";
-import { Alert, Badge, Fold, type Kind, TextField } from "../elements.tsx";
+import { Alert, Badge, Fold, type Kind, TextForm } from "../elements.tsx";
 import type { PageConfig } from "../page_config.ts";
 import { counted, hostOf, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
@@ -68,7 +68,21 @@ export function Evidence({ bytes }: { readonly bytes: Uint8Array }) {
       <Alert kind={kind} title={title} id="evidence-title" autoFocus>
         <p>{text}</p>
       </Alert>
-      {kind !== "success" && <KeyForm onKey={setVkey} />}
+      {kind !== "success" && (
+        <TextForm
+          id="evidence-key"
+          label="The issuer’s key"
+          placeholder="acme.example/.well-known/sig+7d1e9e5f+AQ…"
+          hint={
+            <>
+              As <code>sig evidence verify</code>{" "}
+              prints it when it fetches the issuer’s keys.
+            </>
+          }
+          button={{ children: "Verify with this key" }}
+          onText={setVkey}
+        />
+      )}
       {proof && <Chain {...proof} />}
     </section>
   );
@@ -134,33 +148,6 @@ async function keysInside(bytes: Uint8Array) {
     Object.values(keys).map((x) =>
       importVerificationKey({ kty: "OKP", crv: "Ed25519", x })
     ),
-  );
-}
-
-function KeyForm({ onKey }: { readonly onKey: (vkey: string) => void }) {
-  const [text, setText] = useState("");
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onKey(text.trim());
-      }}
-    >
-      <TextField
-        id="evidence-key"
-        label="The issuer’s key"
-        placeholder="acme.example/.well-known/sig+7d1e9e5f+AQ…"
-        value={text}
-        onValue={setText}
-        hint={
-          <>
-            As <code>sig evidence verify</code>{" "}
-            prints it when it fetches the issuer’s keys.
-          </>
-        }
-      />
-      <button type="submit">Verify with this key</button>
-    </form>
   );
 }
 

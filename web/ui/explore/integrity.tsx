@@ -46,7 +46,15 @@ export function Unopened({ opened, autoFocus }: {
             </p>
           )}
           <ol class="faults">
-            {errors.map((fault, i) => <Fault key={i} fault={fault} />)}
+            {errors.map((fault, i) => (
+              <li key={i}>
+                <p>
+                  <code class="code">{fault.code}</code>{" "}
+                  <strong>{placesOf(fault)}</strong>
+                </p>
+                <p>{visibleText(fault.detail)}</p>
+              </li>
+            ))}
           </ol>
           <Warnings warnings={warnings} />
         </Alert>
@@ -99,22 +107,14 @@ export function IntegrityView({ ledger: { feed } }: ViewProps) {
   );
 }
 
-function Fault({ fault }: { readonly fault: ReportedFault }) {
-  const { code, detail, line, sequence, kid, pointer } = fault;
-  const places = [
+/** Where a fault is, in words. */
+function placesOf({ line, sequence, kid, pointer }: ReportedFault): string {
+  return [
     line !== undefined && `line ${line}`,
     sequence !== undefined && `event ${sequence}`,
     kid !== undefined && `key ${visibleText(kid)}`,
     pointer !== undefined && `member ${visibleText(pointer)}`,
-  ].filter(Boolean);
-  return (
-    <li>
-      <p>
-        <code class="code">{code}</code> <strong>{places.join(", ")}</strong>
-      </p>
-      <p>{visibleText(detail)}</p>
-    </li>
-  );
+  ].filter(Boolean).join(", ");
 }
 
 const SHOWN_WARNINGS = 100;

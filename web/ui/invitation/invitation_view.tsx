@@ -6,6 +6,7 @@ import type { BrowserKey } from "../../browser/key_store.ts";
 import { usePage } from "../api.ts";
 import { CopyButton, Did, Download } from "../copy.tsx";
 import { Button, Fold, Outcome, Preformatted, Waiting } from "../elements.tsx";
+import { type ErrorText, fill, readTexts } from "../sign_in/error_texts.ts";
 import { hostOf, visibleText } from "../text.ts";
 import { spokenTime, Time } from "../time.tsx";
 import { OfferCard } from "./offer_card.tsx";
@@ -89,6 +90,27 @@ function Refusal({ state, parsed, autoFocus, restart }: {
   );
 }
 
+const TEXTS = readTexts(`
+documents What {issuer} publishes is not valid
+  So nobody can tell whether it made this invitation. Only the issuer can fix that. Nothing was signed.
+invitation_expired !This invitation expired {at}
+  {ask}
+accepted !You accepted this invitation
+  {issuer} published your relationship in {event}. Sign in with the key of this browser.
+invitation_used !This invitation was used
+  It was answered with another key: {event} of {issuer}. {ask}
+signature_invalid !{issuer} did not sign this invitation
+  It was changed on the way, or somebody else made it. {ask}
+key_not_found !{issuer} does not know this invitation’s key
+  It was signed with a key that {issuer} does not publish. {ask}
+clock This invitation is from the future
+  The clock of this device, or the issuer’s, is wrong. Check the time here, then try again.
+invalid_invitation !This invitation is incomplete
+  The link was cut off or changed on the way. Copy all of it again. {ask}
+other !This invitation can’t be answered
+  {ask}
+`);
+
 /**
  * Returns what is wrong with an invitation, what to do next, and whether
  * verifying again may help.
@@ -97,67 +119,26 @@ function explain(
   invitation: ParsedInvitation | undefined,
   { error: { code, context }, isIssuers }: Refused,
   ownKeys: readonly BrowserKey[],
-): { readonly title: string; readonly next: string; canRetry?: boolean } {
+): ErrorText {
   const issuer = invitation === undefined
     ? "the person who invited you"
     : hostOf(invitation.claims.iss);
-  const next = `Ask ${issuer} for a new one. Nothing was signed.`;
-  if (isIssuers) {
-    return {
-      title: `What ${issuer} publishes is not valid`,
-      next:
-        "So nobody can tell whether it made this invitation. Only the issuer can fix that. Nothing was signed.",
-      canRetry: true,
-    };
-  }
-  switch (code) {
-    case "invitation_expired": {
-      const at = invitation && spokenTime(invitation.expires_at, new Date());
-      return { title: `This invitation expired ${at ?? ""}`.trim(), next };
-    }
-    case "invitation_used": {
-      const event = `event #${context.sequence}`;
-      if (ownKeys.some(({ did }) => did === context.subject)) {
-        return {
-          title: "You accepted this invitation",
-          next:
-            `${issuer} published your relationship in ${event}. Sign in with the key of this browser.`,
-        };
-      }
-      return {
-        title: "This invitation was used",
-        next:
-          `It was answered with another key: ${event} of ${issuer}. ${next}`,
-      };
-    }
-    case "signature_invalid":
-      return {
-        title: `${issuer} did not sign this invitation`,
-        next: `It was changed on the way, or somebody else made it. ${next}`,
-      };
-    case "key_not_found":
-    case "key_not_authorized":
-      return {
-        title: `${issuer} does not know this invitation’s key`,
-        next:
-          `It was signed with a key that ${issuer} does not publish. ${next}`,
-      };
-    case "invalid_invitation":
-      return context.pointer === "/iat"
-        ? {
-          title: "This invitation is from the future",
-          next:
-            "The clock of this device, or the issuer’s, is wrong. Check the time here, then try again.",
-          canRetry: true,
-        }
-        : {
-          title: "This invitation is incomplete",
-          next:
-            `The link was cut off or changed on the way. Copy all of it again. ${next}`,
-        };
-    default:
-      return { title: "This invitation can’t be answered", next };
-  }
+  const isOwn = ownKeys.some(({ did }) => did === context.subject);
+  const name = isIssuers
+    ? "documents"
+    : code === "invitation_used" && isOwn
+    ? "accepted"
+    : code === "invalid_invitation" && context.pointer === "/iat"
+    ? "clock"
+    : code === "key_not_authorized"
+    ? "key_not_found"
+    : code;
+  const text = TEXTS.get(name) ?? TEXTS.get("other")!;
+  const at = invitation && spokenTime(invitation.expires_at, new Date());
+  const ask = `Ask ${issuer} for a new one. Nothing was signed.`;
+  const values = { issuer, at, ask, event: `event #${context.sequence}` };
+  const { title, next } = text;
+  return { ...text, title: fill(title, values), next: fill(next, values) };
 }
 
 const FILE = "answer.json";

@@ -18,97 +18,75 @@ export interface ErrorText {
   readonly isOpen?: boolean;
 }
 
-/** Returns a text; by default a new request may help. */
-export function text(title: string, next: string, canRetry = true): ErrorText {
-  return { title, next, canRetry };
+/**
+ * Reads texts by their code from a table with two lines for each: the code and
+ * the title, and what to do next. The title follows `*` if nobody was refused,
+ * and `!` if the same again can't help.
+ */
+export function readTexts(table: string): ReadonlyMap<string, ErrorText> {
+  return new Map(Array.from(
+    table.matchAll(/^(\w+) ([*!]?)(.+)\n +(.+)$/gm),
+    ([, code = "", mark, title = "", next = ""]) => [
+      code,
+      { title, next, isOpen: mark === "*", canRetry: mark !== "!" },
+    ],
+  ));
 }
 
-function open(title: string, next: string): ErrorText {
-  return { ...text(title, next), isOpen: true };
+/** Replaces each `{name}` in a text by its value. */
+export function fill(
+  text: string,
+  values: Readonly<Record<string, unknown>>,
+): string {
+  return text.replace(/\{(\w+)\}/g, (_, name) => `${values[name]}`);
 }
 
-const TEXTS: Readonly<Record<string, ErrorText>> = {
-  challenge_expired: open(
-    "The request has expired",
-    "Start again and approve before the time runs out.",
-  ),
-  challenge_used: open(
-    "This request was answered before",
-    "Each request can be answered once. Start a new one.",
-  ),
-  challenge_burned: open(
-    "This request was closed after too many wrong answers",
-    "Start a new one. If you did not send wrong answers, somebody else did.",
-  ),
-  challenge_not_found: open(
-    "The site does not know this request",
-    "Requests are deleted soon after they expire, or when the server restarts. Start a new one.",
-  ),
-  audience_mismatch: text(
-    "The answer is for another site",
-    "Never approve on one site what another site requests. Start again here.",
-  ),
-  nonce_mismatch: text(
-    "The answer belongs to another request",
-    "Sign the newest request, or start again.",
-  ),
-  subject_mismatch: text(
-    "The request is for another key",
-    "Answer with the key that it names, or start again.",
-  ),
-  scope_not_granted: text(
-    "The answer grants more than was requested",
-    "Start again and grant only what the request lists.",
-  ),
-  attestation_time_invalid: text(
-    "The answer's times are wrong",
-    "Check the clock of the device that signed, then start again.",
-  ),
-  attestation_signature_invalid: text(
-    "The signature is wrong",
-    "The answer was changed after signing, or another key signed it. Sign again.",
-  ),
-  invalid_attestation: text(
-    "This is not an answer to the request",
-    "Paste the whole output of sig attest: three parts with dots between them.",
-    false,
-  ),
-  key_unresolvable: open(
-    "The site could not get your public key",
-    "If you sign in with a did:web, check that its did.json is online and lists the key under authentication.",
-  ),
-  rate_limited: open("Too many requests", "Wait a moment, then try again."),
-  overloaded: open("The server is busy", "Wait a moment, then try again."),
-  store_unavailable: open(
-    "This site's storage does not answer",
-    "You were not refused. Try again in a moment.",
-  ),
-  invalid_request: text(
-    "The server does not accept this request",
-    "Correct the values below.",
-    false,
-  ),
-  internal: open(
-    "This site failed",
-    "You were not refused. Try again; the request id in the details helps its operator.",
-  ),
-  no_answer: open(
-    "This site does not answer",
-    "You were not refused. Check that you are online, then try again.",
-  ),
-};
-
-/** The issuer gave no answer: nothing is known about the person. */
-const NOT_REACHED = open(
-  "ISSUER does not answer",
-  "So this site can't check whether you may sign in, and admits nobody until it can. You were not refused: try again in a few minutes.",
-);
-
-/** The issuer answered, but its documents are invalid. */
-const NOT_RELIABLE = open(
-  "What ISSUER publishes is not valid",
-  "It has errors or contradicts earlier data, so the site lets nobody in. You were not refused: only the issuer can fix it.",
-);
+/**
+ * The texts by code; the last two are about an issuer that gave no answer, and
+ * one whose documents are invalid.
+ */
+const TEXTS = readTexts(`
+challenge_expired *The request has expired
+  Start again and approve before the time runs out.
+challenge_used *This request was answered before
+  Each request can be answered once. Start a new one.
+challenge_burned *This request was closed after too many wrong answers
+  Start a new one. If you did not send wrong answers, somebody else did.
+challenge_not_found *The site does not know this request
+  Requests are deleted soon after they expire, or when the server restarts. Start a new one.
+audience_mismatch The answer is for another site
+  Never approve on one site what another site requests. Start again here.
+nonce_mismatch The answer belongs to another request
+  Sign the newest request, or start again.
+subject_mismatch The request is for another key
+  Answer with the key that it names, or start again.
+scope_not_granted The answer grants more than was requested
+  Start again and grant only what the request lists.
+attestation_time_invalid The answer's times are wrong
+  Check the clock of the device that signed, then start again.
+attestation_signature_invalid The signature is wrong
+  The answer was changed after signing, or another key signed it. Sign again.
+invalid_attestation !This is not an answer to the request
+  Paste the whole output of sig attest: three parts with dots between them.
+key_unresolvable *The site could not get your public key
+  If you sign in with a did:web, check that its did.json is online and lists the key under authentication.
+rate_limited *Too many requests
+  Wait a moment, then try again.
+overloaded *The server is busy
+  Wait a moment, then try again.
+store_unavailable *This site's storage does not answer
+  You were not refused. Try again in a moment.
+invalid_request !The server does not accept this request
+  Correct the values below.
+internal *This site failed
+  You were not refused. Try again; the request id in the details helps its operator.
+no_answer *This site does not answer
+  You were not refused. Check that you are online, then try again.
+unreachable *{issuer} does not answer
+  So this site can't check whether you may sign in, and admits nobody until it can. You were not refused: try again in a few minutes.
+unreliable *What {issuer} publishes is not valid
+  It has errors or contradicts earlier data, so the site lets nobody in. You were not refused: only the issuer can fix it.
+`);
 
 /** Codes of faults of the request, or of the attestation in it. */
 const OF_REQUEST: ReadonlySet<string> = new Set<ErrorCode>([
@@ -122,29 +100,31 @@ const OF_REQUEST: ReadonlySet<string> = new Set<ErrorCode>([
  *
  * @param issuer The issuer whose relationship a sign-in requires, for people.
  */
-export function explainError(problem: Problem, issuer: string): ErrorText {
-  const found = findText(problem);
-  const capital = issuer.charAt(0).toUpperCase() + issuer.slice(1);
-  const title = found.title.replace(/^ISSUER/, () => capital)
-    .replace("ISSUER", () => issuer);
-  return { ...found, title };
+export function explainError(
+  { code, message: title, hint: next }: Problem,
+  issuer: string,
+): ErrorText {
+  const text = TEXTS.get(code) ?? TEXTS.get(aboutIssuer(code));
+  if (text === undefined) return { title, next, canRetry: true };
+  const filled = fill(text.title, { issuer });
+  return { ...text, title: filled.charAt(0).toUpperCase() + filled.slice(1) };
 }
 
-function findText({ code, message, hint }: Problem): ErrorText {
-  if (Object.hasOwn(TEXTS, code)) return TEXTS[code]!;
-  if (code === "line_too_long") return NOT_RELIABLE;
+/** Returns the name of the text about the issuer, or "". */
+function aboutIssuer(code: string): string {
+  if (code === "line_too_long") return "unreliable";
   // A newer server may send codes that this page does not know.
-  const isKnown = Object.hasOwn(ERROR_CODES, code) && !OF_REQUEST.has(code);
-  switch (isKnown && ERROR_CODES[code as ErrorCode].category) {
+  if (!Object.hasOwn(ERROR_CODES, code) || OF_REQUEST.has(code)) return "";
+  switch (ERROR_CODES[code as ErrorCode].category) {
     case "invalid":
     case "conflict":
-      return NOT_RELIABLE;
+      return "unreliable";
     case "not_found":
     case "limit":
     case "unavailable":
-      return NOT_REACHED;
+      return "unreachable";
     default:
-      return text(message, hint);
+      return "";
   }
 }
 

@@ -9,12 +9,7 @@ import { Button, Fold, Outcome } from "../elements.tsx";
 import { questionLink } from "../route.ts";
 import { hostOf, typeLabel, visibleText } from "../text.ts";
 import { spokenTime } from "../time.tsx";
-import {
-  denyReasonText,
-  type ErrorText,
-  explainError,
-  text,
-} from "./error_texts.ts";
+import { denyReasonText, type ErrorText, explainError } from "./error_texts.ts";
 import type { SignIn, SignInState } from "./use_sign_in.ts";
 
 /** One heading, one sentence, one action. */
@@ -28,7 +23,7 @@ export function Refusal({ signIn, state: { problem, subject }, next }: {
   const isDenied = problem.code === "relationship_denied";
   const reasons: readonly Partial<Reason>[] = recordsOf(problem.body.reasons);
   const host = issuer === null ? "the issuer" : hostOf(issuer);
-  const { title, next: advice, isOpen, canRetry } = isDenied
+  const { title, next: advice, isOpen = false, canRetry = false } = isDenied
     ? explainDeny(host, problem, reasons)
     : explainError(problem, host);
   const isUnknown = reasons[0]?.code === "no_relationship";
@@ -111,7 +106,7 @@ function explainDeny(
   issuer: string,
   { body, hint }: Problem,
   reasons: readonly Partial<Reason>[],
-): ErrorText {
+): Partial<ErrorText> & Pick<ErrorText, "title" | "next"> {
   const host = issuer.replace(/^the /, "The ");
   const relationship = isObject(body.relationship) ? body.relationship : {};
   const what = NOUNS.get(String(relationship.relationship_type)) ??
@@ -145,20 +140,21 @@ function explainDeny(
   };
   // Another key of the person may still be in force.
   if (body.ended === "key") {
-    return text(
-      `${host} ended this key`,
-      "Your other key still works: sign in with it.",
-    );
+    const next = "Your other key still works: sign in with it.";
+    return { title: `${host} ended this key`, next };
   }
   const given = Object.entries(titles).find(([code]) => find(code));
-  if (given === undefined) return text("This site does not let you in", hint);
+  if (given === undefined) {
+    return { title: "This site does not let you in", next: hint };
+  }
   const [code, title] = given;
   const { sequence } = find(code) ?? {};
-  return text(
-    title + (Number.isSafeInteger(sequence) ? ` (event #${sequence})` : ""),
-    NEXT.get(code) ??
+  return {
+    title: title +
+      (Number.isSafeInteger(sequence) ? ` (event #${sequence})` : ""),
+    next: NEXT.get(code) ??
       "Only the issuer can change it. This site just reads what it publishes.",
-  );
+  };
 }
 
 /** Nouns for well-known relationship types. */

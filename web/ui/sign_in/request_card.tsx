@@ -14,7 +14,7 @@ import {
   Facts,
   Fold,
   Preformatted,
-  TextField,
+  TextForm,
 } from "../elements.tsx";
 import { ApproveOrDecline, KeyChoice } from "../keys/key_choice.tsx";
 import { hostOf, shortened, visibleText } from "../text.ts";
@@ -37,6 +37,7 @@ export function RequestCard({ signIn, request, autoFocus }: {
 }) {
   const { config, keys } = usePage();
   const { challenge, client, text } = request;
+  const { audience } = challenge;
   const [declined, setDeclined] = useState<ReadonlySet<string>>(new Set());
   const required = describeRequirements(challenge.require, config.issuer);
   const toggle = (scope: string) =>
@@ -66,9 +67,7 @@ export function RequestCard({ signIn, request, autoFocus }: {
       title={
         <>
           <strong>
-            {client === undefined
-              ? hostOf(challenge.audience)
-              : visibleText(client)}
+            {client === undefined ? hostOf(audience) : visibleText(client)}
           </strong>{" "}
           asks you to sign in
         </>
@@ -77,10 +76,17 @@ export function RequestCard({ signIn, request, autoFocus }: {
       isAnswer
       autoFocus={autoFocus}
     >
-      {client !== undefined && (
-        <p class="quiet">through {hostOf(challenge.audience)}</p>
+      {client !== undefined && <p class="quiet">through {hostOf(audience)}</p>}
+      {/* An honest site requests only its own. */}
+      {audience !== location.origin && !audience.startsWith("did:") && (
+        <Alert kind="warning">
+          <p>
+            Careful: this page is{" "}
+            <code>{location.origin}</code>, and the request is for another site.
+            Approve only if you know why.
+          </p>
+        </Alert>
       )}
-      <OtherSite audience={challenge.audience} />
       <Facts
         of={{
           "You must be": required,
@@ -143,7 +149,7 @@ export function RequestCard({ signIn, request, autoFocus }: {
         )}
         <Facts
           of={{
-            Site: <code>{visibleText(challenge.audience)}</code>,
+            Site: <code>{visibleText(audience)}</code>,
             Nonce: <code>{visibleText(challenge.nonce)}</code>,
             Request: <code>{visibleText(challenge.challenge_id)}</code>,
             Expires: spokenTime(challenge.expires_at, request.now()),
@@ -156,23 +162,6 @@ export function RequestCard({ signIn, request, autoFocus }: {
         )}
       </Fold>
     </Card>
-  );
-}
-
-/**
- * Warns if the request is for another site; an honest site requests only its
- * own.
- */
-function OtherSite({ audience }: { readonly audience: string }) {
-  if (audience === location.origin || audience.startsWith("did:")) return null;
-  return (
-    <Alert kind="warning">
-      <p>
-        Careful: this page is{" "}
-        <code>{location.origin}</code>, and the request is for another site.
-        Approve only if you know why.
-      </p>
-    </Alert>
   );
 }
 
@@ -216,7 +205,6 @@ export function CommandLineSteps({ challenge, onAnswer }: {
   readonly challenge: Challenge;
   readonly onAnswer: (attestation: string) => void;
 }) {
-  const [answer, setAnswer] = useState("");
   const text = `${JSON.stringify(challenge, null, 2)}\n`;
   return (
     <ol class="by-command">
@@ -237,23 +225,14 @@ export function CommandLineSteps({ challenge, onAnswer }: {
         <Copyable visible={COMMAND} what="the command" />
       </li>
       <li>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            onAnswer(answer.replaceAll(/\s/g, ""));
-          }}
-        >
-          <TextField
-            id="attestation"
-            label="Paste the output"
-            rows={4}
-            value={answer}
-            onValue={setAnswer}
-          />
-          <button type="submit" disabled={answer.trim() === ""}>
-            Send the answer
-          </button>
-        </form>
+        <TextForm
+          id="attestation"
+          label="Paste the output"
+          rows={4}
+          button={{ children: "Send the answer" }}
+          isOff={(text) => text === ""}
+          onText={(text) => onAnswer(text.replaceAll(/\s/g, ""))}
+        />
       </li>
     </ol>
   );
