@@ -28,12 +28,14 @@ interface AppLink {
   readonly url: string;
 }
 
-/** The properties of one application. */
-interface AppOptions extends AppLink {
-  /** Its name in the style sheet. */
-  readonly id: "shop" | "wiki";
+/** What describes an application. */
+interface AppFacts extends AppLink {
   /** A sentence about how it identifies people. */
   readonly how: string;
+}
+
+/** The properties of one application. */
+interface AppOptions extends AppFacts {
   /**
    * Asks the login for the person of a browser, by its `Cookie` header.
    *
@@ -64,7 +66,7 @@ export interface AppContext {
 }
 
 /** An application that people log in to with the key of the page. */
-export interface DemoApp extends AppLink, Pick<AppOptions, "id" | "how"> {
+export interface DemoApp extends AppFacts {
   readonly routes: Hono;
   /** Returns whether it would show its pages to a person who has opened it. */
   isOpenTo(subject: string): Promise<boolean>;
@@ -89,8 +91,9 @@ export function createDemoApp(
   context: AppContext,
 ): DemoApp {
   const { whoIs, logIn, content, ...about } = options;
-  const { host } = new URL(about.url);
-  const place = `the ${about.name.toLowerCase()}`;
+  const { name, url } = about;
+  const { host } = new URL(url);
+  const id = name.toLowerCase();
   const app = new Hono();
   /** The cookies of each person's last request. */
   const cookies = new Map<string, string>();
@@ -107,12 +110,11 @@ export function createDemoApp(
   }
 
   const show = (c: Context, title: string, main: Html) => {
-    const links = context.links().map(({ name, url }) =>
-      html`<a href="${url}" ${
-        name === about.name ? raw('aria-current="page"') : ""
-      }>${name}</a>`
+    const links = context.links().map((link) =>
+      html`<a href="${link.url}" ${
+        link.name === name ? raw('aria-current="page"') : ""
+      }>${link.name}</a>`
     ).join("");
-    const { id, name } = about;
     const parts = { id, name, initial: name[0], links, main };
     return c.html(fill(page, { ...parts, title: html`${title}` }));
   };
@@ -142,7 +144,7 @@ export function createDemoApp(
     const visitor = await visitorOf(c);
     return visitor === undefined
       ? await logIn(c)
-      : show(c, about.name, visited(visitor, content(visitor)));
+      : show(c, name, visited(visitor, content(visitor)));
   });
   app.get("/alive", async (c) => c.body(null, await visitorOf(c) ? 204 : 401));
   app.get("/closed", (c) => {
@@ -152,17 +154,17 @@ export function createDemoApp(
     const title =
       `${end.issuer} ended your employment (event #${end.sequence})`;
     const text =
-      `So ${place} closed itself. Nobody clicked: the login is asked at each request.`;
+      `So the ${id} closed itself. Nobody clicked: the login is asked at each request.`;
     const [tour] = context.links();
     const links = [
-      ...(tour === undefined ? [] : [{ ...tour, name: "Back to the tour" }]),
+      { name: "Back to the tour", url: tour?.url ?? "/" },
       { name: "Sign in again", url: "/" },
     ];
     return show(c, title, notice(title, text, links));
   });
   app.get("/declined", (c) => {
     const title = "You declined";
-    const text = `So ${place} knows nothing of you, and stays closed.`;
+    const text = `So the ${id} knows nothing of you, and stays closed.`;
     return show(c, title, notice(title, text, [TRY_AGAIN]));
   });
   return {

@@ -27,13 +27,6 @@ export interface DemoEvent {
 /** An issuer that exists as long as the process. */
 export type DemoIssuer = Awaited<ReturnType<typeof createDemoIssuer>>;
 
-/** Options of {@linkcode createDemoIssuer}. */
-interface DemoIssuerOptions {
-  /** `http://host:port`, where the server listens. */
-  readonly origin: string;
-  readonly now: () => Date;
-}
-
 /**
  * The requirement for logging in to the demo; {@linkcode DemoIssuer.enrol}
  * fulfils it.
@@ -52,7 +45,11 @@ const MAX_DEMO_EVENTS = 1_000;
  * @throws {SigError} from its methods as `Issuer.append`; `too_many_events`
  * beyond 1,000.
  */
-export async function createDemoIssuer({ origin, now }: DemoIssuerOptions) {
+export async function createDemoIssuer({ origin, now }: {
+  /** `http://host:port`, where the server listens. */
+  readonly origin: string;
+  readonly now: () => Date;
+}) {
   const did = didWebOf(new URL(origin));
   parseIssuerDid(did, { allowPrivate: true });
   const store = createMemoryStore();
@@ -62,17 +59,20 @@ export async function createDemoIssuer({ origin, now }: DemoIssuerOptions) {
   const events: DemoEvent[] = [];
   const append = async (
     draft: EventDraft,
-    { subject, name, status, what }: Pick<
-      DemoEvent,
-      "subject" | "name" | "status" | "what"
-    >,
+    shown: Pick<DemoEvent, "subject" | "name" | "status" | "what">,
   ): Promise<DemoEvent> => {
-    if (events.length >= MAX_DEMO_EVENTS) throw full();
+    if (events.length >= MAX_DEMO_EVENTS) {
+      throw new SigError("too_many_events", {
+        action: "append to the demo",
+        reason: `it has ${MAX_DEMO_EVENTS} events`,
+        context: { hint: "Start the server again: the demo forgets all." },
+      });
+    }
     const { relationship_id, sequence } = await issuer.append(draft);
     const issued_at = now().toISOString();
-    const event = { relationship_id, sequence, status, issued_at };
-    events.unshift({ ...event, subject, name, what });
-    return events[0]!;
+    const event = { relationship_id, sequence, issued_at, ...shown };
+    events.unshift(event);
+    return event;
   };
   /** Returns the last event about a subject. */
   const lastOf = (subject: string): DemoEvent | undefined =>
@@ -112,12 +112,4 @@ export async function createDemoIssuer({ origin, now }: DemoIssuerOptions) {
     /** Returns one of its documents by its path in the origin. */
     document: (path: string): Uint8Array | undefined => store.files.get(path),
   };
-}
-
-function full(): SigError {
-  return new SigError("too_many_events", {
-    action: "append to the demo",
-    reason: `it has ${MAX_DEMO_EVENTS} events`,
-    context: { hint: "Start the server again: the demo forgets all." },
-  });
 }

@@ -62,7 +62,6 @@ export function createShop(
   }
 
   const app = createDemoApp({
-    id: "shop",
     name: "Shop",
     url: `${origin}/`,
     how: "It uses OpenID Connect, like Grafana or Gitea.",

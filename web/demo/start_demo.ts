@@ -8,7 +8,6 @@ import {
   usageError,
 } from "@sig/api/program";
 import type { App, RequestLogEntry } from "@sig/api/internal/http";
-import { isSigError } from "@sig/core";
 import { findIssuerIdentifier } from "../openid/discovery.ts";
 import type { ProviderSettings } from "../openid/provider.ts";
 import type { AppContext, DemoApp } from "./demo_app.ts";
@@ -66,15 +65,12 @@ export async function startDemo(options: DemoOptions) {
   const { apps, settings, listeners } = login === undefined
     ? { apps: [], settings: undefined, listeners: [] }
     : await startApps(login, issuer, options);
-  const config = {
-    require: options.require ?? DEMO_REQUIRE,
-    scopes: options.scopes,
-  };
+  const { require = DEMO_REQUIRE, scopes } = options;
   return {
     /** Options for the login: its issuer is like any other, on loopback. */
     options: {
       issuers: [issuer.did],
-      require: config.require,
+      require,
       allowPrivate: true,
       // Each process has a new issuer, which no stored pin can match.
       pins: undefined,
@@ -87,7 +83,7 @@ export async function startDemo(options: DemoOptions) {
      */
     settings,
     /** Wraps the login with the demo. */
-    wrap: (app: App) => wrapDemo(app, issuer, apps, config),
+    wrap: (app: App) => wrapDemo(app, issuer, apps, { require, scopes }),
     /** Stops the applications. */
     close: () => closeAll(listeners),
   };
@@ -168,10 +164,10 @@ function listenBehind(
   const isFixed = port !== 0 && next <= MAX_PORT;
   return serve({ hostname, port: isFixed ? next : 0 }, respond)
     .catch((error) => {
-      const isTaken = isSigError(error, "invalid_request") &&
-        error.cause instanceof Deno.errors.AddrInUse;
-      if (!isTaken) throw error;
-      return serve({ hostname, port: 0 }, respond);
+      if (error?.cause instanceof Deno.errors.AddrInUse) {
+        return serve({ hostname, port: 0 }, respond);
+      }
+      throw error;
     });
 }
 

@@ -50,7 +50,7 @@ export function Story() {
 
   const relationship = state?.relationship ?? undefined;
   const apps = state?.apps ?? [];
-  const isOpen = ({ open }: Apps[number]) => open;
+  const isOpen = ({ open }: DemoState["apps"][number]) => open;
   const last = relationship?.sequence ?? 0;
   const isAnswered = answeredAt === last;
   const step = stepOf();
@@ -86,6 +86,96 @@ export function Story() {
     return isAnswered ? "end" : "again";
   }
 
+  /** Links to both applications, then to the end. */
+  function openApplications() {
+    const next = apps.findIndex(({ open }) => !open);
+    return (
+      <>
+        {apps.length > 0 && (
+          <div class="next">
+            <h3>Open two applications with it</h3>
+            <p>
+              Each is its own site, in a new tab. Your key answers for the
+              first; the second asks you nothing.
+            </p>
+            <ul class="plain">
+              {apps.map(({ name, url, how, open }, i) => (
+                <li key={name} class="row">
+                  <a
+                    class={i === next ? "button primary" : "button"}
+                    href={url}
+                    target="_blank"
+                    rel="noopener"
+                  >
+                    Open the {name.toLowerCase()}
+                    <span class="visually-hidden">(in a new tab)</span>
+                  </a>
+                  <p>
+                    {open
+                      ? <Badge kind="success">you are in</Badge>
+                      : <Badge kind="neutral">not open yet</Badge>}{" "}
+                    <span class="quiet">{how}</span>
+                  </p>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+        <div class="next">
+          <h3>{apps.length > 0 ? "Then be let go" : "Now be let go"}</h3>
+          <p>
+            Act as the employer again: its key signs that you left. It notifies
+            none of these sites.
+          </p>
+          <Button
+            class={step === "let-go" ? "primary" : undefined}
+            disabled={busy}
+            onClick={() => void letGo()}
+          >
+            {busy ? "The issuer signs…" : "Revoke me as the issuer would"}
+          </Button>
+        </div>
+      </>
+    );
+  }
+
+  /** Shows the changes that happen without a click. */
+  function closing() {
+    const closed = apps.filter(({ name }) => watched.includes(name));
+    return (
+      <Card key="closing" title="Now watch, and click nothing">
+        <p>Event #{last} says that you left. Everybody can read it.</p>
+        <ul class="plain">
+          {closed.map(({ name, open }) => (
+            <li key={name} class="row">
+              <p>
+                <strong>{name}</strong> {open
+                  ? <Badge kind="warning" icon="clock">still open</Badge>
+                  : <Badge kind="danger">closed itself</Badge>}
+              </p>
+            </li>
+          ))}
+        </ul>
+        <div role="status">
+          {!closed.some(isOpen) && (
+            <Alert kind="success">
+              <p>
+                {closed.length === 1 ? "It is closed." : "Both are closed."}
+                {" "}
+                Look at the other tabs: each says why.
+              </p>
+            </Alert>
+          )}
+        </div>
+        <div class="actions">
+          <Button class="primary" onClick={() => setWatched([])}>
+            Try to sign in again
+          </Button>
+        </div>
+      </Card>
+    );
+  }
+
   function card() {
     if (!keys.ready) return null;
     if (keys.missing !== undefined) {
@@ -114,7 +204,7 @@ export function Story() {
     if (state === undefined) return <Waiting text="Asking the demo…" />;
     if (step === "hired") {
       return (
-        <Card title="Be hired">
+        <Card key="hired" title="Be hired">
           <p>
             Now act as the employer: its key signs an event that says your key
             is an employee’s, and the event is added to its public feed.
@@ -135,16 +225,10 @@ export function Story() {
       );
     }
     if (watched.length > 0 && relationship?.status === "revoked") {
-      return (
-        <ApplicationsClose
-          apps={apps.filter(({ name }) => watched.includes(name))}
-          sequence={last}
-          onContinue={() => setWatched([])}
-        />
-      );
+      return closing();
     }
     const next = step === "apps" || step === "let-go"
-      ? <OpenApplications apps={apps} step={step} busy={busy} letGo={letGo} />
+      ? openApplications()
       : step === "end" && (
         <Button
           disabled={busy}
@@ -249,105 +333,6 @@ function useDemoState(subject: string | undefined) {
     state: state?.subject === (subject ?? null) ? state : undefined,
     refresh,
   };
-}
-
-type Apps = DemoState["apps"];
-
-/** Links to both applications, then to the end. */
-function OpenApplications({ apps, step, busy, letGo }: {
-  readonly apps: Apps;
-  readonly step: StepId;
-  readonly busy: boolean;
-  readonly letGo: () => Promise<void>;
-}) {
-  const next = apps.findIndex(({ open }) => !open);
-  return (
-    <>
-      {apps.length > 0 && (
-        <div class="next">
-          <h3>Open two applications with it</h3>
-          <p>
-            Each is its own site, in a new tab. Your key answers for the first;
-            the second asks you nothing.
-          </p>
-          <ul class="plain">
-            {apps.map(({ name, url, how, open }, i) => (
-              <li key={name} class="row">
-                <a
-                  class={i === next ? "button primary" : "button"}
-                  href={url}
-                  target="_blank"
-                  rel="noopener"
-                >
-                  Open the {name.toLowerCase()}
-                  <span class="visually-hidden">(in a new tab)</span>
-                </a>
-                <p>
-                  {open
-                    ? <Badge kind="success">you are in</Badge>
-                    : <Badge kind="neutral">not open yet</Badge>}{" "}
-                  <span class="quiet">{how}</span>
-                </p>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <div class="next">
-        <h3>{apps.length > 0 ? "Then be let go" : "Now be let go"}</h3>
-        <p>
-          Act as the employer again: its key signs that you left. It notifies
-          none of these sites.
-        </p>
-        <Button
-          class={step === "let-go" ? "primary" : undefined}
-          disabled={busy}
-          onClick={() => void letGo()}
-        >
-          {busy ? "The issuer signs…" : "Revoke me as the issuer would"}
-        </Button>
-      </div>
-    </>
-  );
-}
-
-/** Shows the changes that happen without a click. */
-function ApplicationsClose({ apps, sequence, onContinue }: {
-  readonly apps: Apps;
-  readonly sequence: number;
-  readonly onContinue: () => void;
-}) {
-  return (
-    <Card title="Now watch, and click nothing">
-      <p>Event #{sequence} says that you left. Everybody can read it.</p>
-      <ul class="plain">
-        {apps.map(({ name, open }) => (
-          <li key={name} class="row">
-            <p>
-              <strong>{name}</strong> {open
-                ? <Badge kind="warning" icon="clock">still open</Badge>
-                : <Badge kind="danger">closed itself</Badge>}
-            </p>
-          </li>
-        ))}
-      </ul>
-      <div role="status">
-        {apps.every(({ open }) => !open) && (
-          <Alert kind="success">
-            <p>
-              {apps.length === 1 ? "It is closed." : "Both are closed."}{" "}
-              Look at the other tabs: each says why.
-            </p>
-          </Alert>
-        )}
-      </div>
-      <div class="actions">
-        <Button class="primary" onClick={onContinue}>
-          Try to sign in again
-        </Button>
-      </div>
-    </Card>
-  );
 }
 
 /** The last events, newest first. */

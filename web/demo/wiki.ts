@@ -30,7 +30,6 @@ export function createWiki(
 ): DemoApp {
   const url = `${origin}/`;
   return createDemoApp({
-    id: "wiki",
     name: "Wiki",
     url,
     how: "It has no login: a proxy asks for it, like nginx or Caddy.",

@@ -36,6 +36,15 @@ export function Answer({ ledger, place, subject }: ViewProps & {
     const question: Question = { ...clock, subject, require };
     return { question, answer: ask(state, question) };
   }, [ledger, subject, place]);
+  const { require, at, asOf } = question;
+  const line = commandLine([
+    ...["sig", "check", "--sig", commandSource, "--subject", subject],
+    ...require.flatMap((each) => ["--require", each]),
+    ...(at === undefined ? [] : ["--at", at]),
+    ...(asOf === undefined ? [] : ["--as-of", asOf]),
+    ...(commandSource.startsWith("did:") ? insecureFlag(commandSource) : []),
+    "--explain",
+  ]);
   const isError = "error" in answer;
   const isAllowed = !isError && answer.decision === "allow";
   return (
@@ -89,7 +98,14 @@ export function Answer({ ledger, place, subject }: ViewProps & {
             />
           </div>
           <h3>The same on the command line</h3>
-          <Command source={commandSource} question={question} />
+          {line === undefined
+            ? (
+              <p class="quiet">
+                The question contains characters that a terminal interprets or
+                hides, so it can’t be copied as a command.
+              </p>
+            )
+            : <Copyable visible={line} what="the command" />}
         </>
       )}
     </div>
@@ -180,26 +196,5 @@ function Explanation(
         ))}
       </ul>
     </>
-  );
-}
-
-function Command({ source, question: { subject, require, at, asOf } }: {
-  readonly source: string;
-  readonly question: Question;
-}) {
-  const line = commandLine([
-    ...["sig", "check", "--sig", source, "--subject", subject],
-    ...require.flatMap((each) => ["--require", each]),
-    ...(at === undefined ? [] : ["--at", at]),
-    ...(asOf === undefined ? [] : ["--as-of", asOf]),
-    ...(source.startsWith("did:") ? insecureFlag(source) : []),
-    "--explain",
-  ]);
-  if (line !== undefined) return <Copyable visible={line} what="the command" />;
-  return (
-    <p class="quiet">
-      The question contains characters that a terminal interprets or hides, so
-      it can’t be copied as a command.
-    </p>
   );
 }

@@ -45,6 +45,7 @@ export function Explorer({ view, place }: {
   ]);
   const did = feed?.report.issuer ?? known?.did;
   const name = did ? hostOf(did) : "Explore a feed";
+  const View = VIEWS[object];
   const main = useRef<HTMLDivElement>(null);
   /** Not the first object, which the frame announces. */
   const wasShown = useRef(false);
@@ -107,7 +108,14 @@ export function Explorer({ view, place }: {
         {evidence
           ? <Evidence key={evidence} bytes={evidence} />
           : ledger
-          ? <Shown ledger={ledger} place={place} />
+          ? ledger.fault === undefined
+            // Another person begins with a new form.
+            ? <View key={subjectOf(place)} ledger={ledger} place={place} />
+            : (
+              <Alert kind="warning" title="No such moment">
+                <p>{visibleText(ledger.fault)}</p>
+              </Alert>
+            )
           : (
             <section id="verdict" aria-live="polite">
               {opened === undefined
@@ -152,20 +160,6 @@ const VIEWS: Readonly<Record<Place["object"], ComponentType<ViewProps>>> = {
   person: PersonView,
   answer: PersonView,
 };
-
-/** The object that the address names. */
-function Shown({ ledger, place }: ViewProps) {
-  if (ledger.fault !== undefined) {
-    return (
-      <Alert kind="warning" title="No such moment">
-        <p>{visibleText(ledger.fault)}</p>
-      </Alert>
-    );
-  }
-  const View = VIEWS[place.object];
-  // Another person begins with a new form.
-  return <View key={subjectOf(place)} ledger={ledger} place={place} />;
-}
 
 /** What to do if nothing is open. */
 function NoFeed({ place: { source }, hasIssuers }: {

@@ -41,6 +41,40 @@ export function PersonView({ ledger, place }: ViewProps) {
   }
   const { name = "", position = "", keys = [subject], held = [] } = person ??
     { name: timeline.find((each) => each.name !== "")?.name };
+
+  function relationship({ state, status }: Held) {
+    const { relationship_type: type, roles, subject, relationship_id } = state;
+    return (
+      <div key={relationship_id} class="next relationship">
+        <p class="row">
+          <strong>{typeLabel(type)}</strong>
+          <StatusBadge status={status} />
+          {roles.length > 0 && <Chips texts={roles} />}
+        </p>
+        <p class="quiet">
+          {state.revoked_effective_at === undefined
+            ? (
+              <Validity
+                from={state.valid_from}
+                until={state.valid_until}
+                none="no start or end set"
+              />
+            )
+            : (
+              <>
+                ended <Time instant={state.revoked_effective_at} />:{" "}
+                {typeLabel(state.revoked_reason_code ?? "")}
+              </>
+            )}
+          {keys.length > 1 && <>, key {shortened(subject)}</>}, by{" "}
+          <a href={linkTo(ledger, "event", state.last_sequence)}>
+            event #{state.last_sequence}
+          </a>, id <code>{visibleText(relationship_id)}</code>
+        </p>
+      </div>
+    );
+  }
+
   return (
     <article class="object person" id="person">
       <header class="card">
@@ -81,14 +115,7 @@ export function PersonView({ ledger, place }: ViewProps) {
             }),
           }}
         />
-        {held.map((each) => (
-          <Relationship
-            key={each.state.relationship_id}
-            ledger={ledger}
-            of={each}
-            isOnlyKey={keys.length === 1}
-          />
-        ))}
+        {held.map(relationship)}
       </header>
       {timeline.length > 0 && (
         <section>
@@ -117,43 +144,6 @@ export function PersonView({ ledger, place }: ViewProps) {
         )}
       </section>
     </article>
-  );
-}
-
-function Relationship({ ledger, of: { state, status }, isOnlyKey }: {
-  readonly ledger: Ledger;
-  readonly of: Held;
-  readonly isOnlyKey: boolean;
-}) {
-  const { relationship_type: type, roles, subject, relationship_id } = state;
-  return (
-    <div class="next relationship">
-      <p class="row">
-        <strong>{typeLabel(type)}</strong>
-        <StatusBadge status={status} />
-        {roles.length > 0 && <Chips texts={roles} />}
-      </p>
-      <p class="quiet">
-        {state.revoked_effective_at === undefined
-          ? (
-            <Validity
-              from={state.valid_from}
-              until={state.valid_until}
-              none="no start or end set"
-            />
-          )
-          : (
-            <>
-              ended <Time instant={state.revoked_effective_at} />:{" "}
-              {typeLabel(state.revoked_reason_code ?? "")}
-            </>
-          )}
-        {!isOnlyKey && <>, key {shortened(subject)}</>}, by{" "}
-        <a href={linkTo(ledger, "event", state.last_sequence)}>
-          event #{state.last_sequence}
-        </a>, id <code>{visibleText(relationship_id)}</code>
-      </p>
-    </div>
   );
 }
 

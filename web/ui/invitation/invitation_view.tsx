@@ -56,9 +56,7 @@ function InvitationCard({ parsed, autoFocus }: {
         />
       );
     case "answered":
-      return (
-        <Answered parsed={parsed} answer={state.answer} stored={state.key} />
-      );
+      return <Answered {...{ parsed, ...state }} />;
   }
 }
 
@@ -144,10 +142,10 @@ function explain(
 const FILE = "answer.json";
 
 /** The answer, which the person sends; no server is involved. */
-function Answered({ parsed, answer, stored }: {
+function Answered({ parsed, answer, signer }: {
   readonly parsed: ParsedInvitation;
   readonly answer: InvitationAnswer;
-  readonly stored: BrowserKey;
+  readonly signer: BrowserKey;
 }) {
   const text = `${JSON.stringify(answer)}\n`;
   return (
@@ -173,7 +171,7 @@ function Answered({ parsed, answer, stored }: {
           </li>
           <li>
             The key that answered is in this browser. Sign in with it here.{" "}
-            <Did did={stored.did} what="your did:key" />
+            <Did did={signer.did} what="your did:key" />
           </li>
         </ul>
       </div>

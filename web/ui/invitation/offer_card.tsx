@@ -42,7 +42,7 @@ export function OfferCard({ invitation, parsed, state, autoFocus }: {
 }) {
   const { keys } = usePage();
   const { claims, expires_at } = parsed;
-  const { trust, personName } = state;
+  const { trust, personName, filesError = "" } = state;
   const [wanted, setWanted] = useState<string | undefined>();
   const { same_person_as: person } = claims;
   // The invitation is for another key of the person, so their existing key
@@ -53,7 +53,16 @@ export function OfferCard({ invitation, parsed, state, autoFocus }: {
   const host = hostOf(claims.iss);
   // Files can claim any issuer, so only the server's documents count here.
   const isKnown = "by" in trust && trust.by === "server";
-  const command = <AcceptCommand parsed={parsed} />;
+  const flags = ["--out", "answer.json", ...insecureFlag(claims.iss)];
+  const accept = (invitation: string) =>
+    commandLine(["sig", "accept", invitation, ...flags]) ?? "";
+  const command = (
+    <Copyable
+      visible={accept(shortened(parsed.text, 24))}
+      copied={accept(parsed.text)}
+      what="the command"
+    />
+  );
   const answering = (
     <>
       <p class="error" role="alert">{state.error ?? ""}</p>
@@ -69,6 +78,51 @@ export function OfferCard({ invitation, parsed, state, autoFocus }: {
       )}
     </>
   );
+
+  /**
+   * Verification by the command line, which fetches from the issuer itself, or
+   * with documents that the person gets from the issuer: the page's policy
+   * allows requests to its own server only.
+   */
+  function verifyYourself() {
+    const isPublic = insecureFlag(claims.iss).length === 0;
+    const urls = isPublic && wellKnownUrls(claims.iss);
+    return (
+      <Fold
+        id="verify-yourself"
+        title="Verify it yourself"
+        isOpen={filesError !== ""}
+      >
+        <div class="stack">
+          <h3>On the command line</h3>
+          <p>This asks {host} itself, and refuses a forged invitation.</p>
+          {command}
+          <h3>Or here</h3>
+          <p>
+            Save what {host}{" "}
+            publishes about its keys, then open the files. Check the address
+            before you save: it is what proves where they come from.
+          </p>
+          <ul class="plain">
+            {urls && IDENTITY.map((name) => (
+              <li key={name}>
+                <a href={urls[name]} target="_blank" rel="noreferrer">
+                  {urls[name]}
+                </a>
+              </li>
+            ))}
+          </ul>
+          <OpenFiles
+            id="issuer-files"
+            hint="sig.json, jwks.json and did.json. They stay in this browser."
+            onFiles={(files) => void invitation.verifyWith(files)}
+          />
+          <p class="error" role="alert">{filesError}</p>
+        </div>
+      </Fold>
+    );
+  }
+
   return (
     <Card
       id="offer"
@@ -84,13 +138,7 @@ export function OfferCard({ invitation, parsed, state, autoFocus }: {
       autoFocus={autoFocus}
     >
       <TrustLine host={host} trust={trust} />
-      {"why" in trust && (
-        <VerifyYourself
-          parsed={parsed}
-          error={state.filesError ?? ""}
-          onFiles={(files) => void invitation.verifyWith(files)}
-        />
-      )}
+      {"why" in trust && verifyYourself()}
       {isOwn && (
         <Alert kind="info">
           <p>
@@ -174,65 +222,5 @@ function TrustLine({ host, trust }: { host: string; trust: Trust }) {
         accepts answers to its own invitations only.
       </p>
     </Alert>
-  );
-}
-
-/**
- * Verification by the command line, which fetches from the issuer itself, or
- * with documents that the person gets from the issuer: the page's policy allows
- * requests to its own server only.
- */
-function VerifyYourself({ parsed, error, onFiles }: {
-  readonly parsed: ParsedInvitation;
-  readonly error: string;
-  readonly onFiles: (files: readonly File[]) => void;
-}) {
-  const host = hostOf(parsed.claims.iss);
-  const isPublic = insecureFlag(parsed.claims.iss).length === 0;
-  const urls = isPublic && wellKnownUrls(parsed.claims.iss);
-  return (
-    <Fold id="verify-yourself" title="Verify it yourself" isOpen={error !== ""}>
-      <div class="stack">
-        <h3>On the command line</h3>
-        <p>This asks {host} itself, and refuses a forged invitation.</p>
-        <AcceptCommand parsed={parsed} />
-        <h3>Or here</h3>
-        <p>
-          Save what {host}{" "}
-          publishes about its keys, then open the files. Check the address
-          before you save: it is what proves where they come from.
-        </p>
-        <ul class="plain">
-          {urls && IDENTITY.map((name) => (
-            <li key={name}>
-              <a href={urls[name]} target="_blank" rel="noreferrer">
-                {urls[name]}
-              </a>
-            </li>
-          ))}
-        </ul>
-        <OpenFiles
-          id="issuer-files"
-          hint="sig.json, jwks.json and did.json. They stay in this browser."
-          onFiles={onFiles}
-        />
-        <p class="error" role="alert">{error}</p>
-      </div>
-    </Fold>
-  );
-}
-
-function AcceptCommand({ parsed: { text, claims } }: {
-  readonly parsed: ParsedInvitation;
-}) {
-  const flags = ["--out", "answer.json", ...insecureFlag(claims.iss)];
-  const command = (invitation: string) =>
-    commandLine(["sig", "accept", invitation, ...flags]) ?? "";
-  return (
-    <Copyable
-      visible={command(shortened(text, 24))}
-      copied={command(text)}
-      what="the command"
-    />
   );
 }

@@ -61,7 +61,7 @@ export type InvitationState =
   | {
     readonly at: "answered";
     readonly answer: InvitationAnswer;
-    readonly key: BrowserKey;
+    readonly signer: BrowserKey;
   };
 
 /** An invitation with its state and actions. */
@@ -95,14 +95,11 @@ export function useInvitation(invitation: ParsedInvitation) {
       if (busy || state.at !== "open") return;
       setBusy(true);
       try {
-        const key = keys.all.find((each) => each.did === did) ??
+        const signer = keys.all.find((each) => each.did === did) ??
           await keys.create();
-        const answer = await answerInvitation({
-          invitation,
-          key: signingKeyOf(key),
-          now,
-        });
-        setState({ at: "answered", answer, key });
+        const key = signingKeyOf(signer);
+        const answer = await answerInvitation({ invitation, key, now });
+        setState({ at: "answered", answer, signer });
       } catch (error) {
         const text = "This browser did not sign. Try again.";
         setState(

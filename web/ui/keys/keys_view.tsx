@@ -24,6 +24,65 @@ export function KeysView({ addsDevice }: {
   );
   const act = (work: () => Promise<unknown>) => void run(work);
   const isFirst = keys.all.length === 0;
+
+  /** A key, with its name and buttons. */
+  function card(stored: BrowserKey) {
+    const { did, place, createdAt } = stored;
+    const id = `name-${did}`;
+    const signs = keys.current?.did === did;
+    const label = keyLabel(keys.all, stored);
+    return (
+      <li key={did} class="card key" data-current={signs ? "true" : undefined}>
+        <div class="row spread wrap">
+          <h2>{label}</h2>
+          {signs && keys.all.length > 1 && (
+            <Badge kind="success">signs your answers</Badge>
+          )}
+        </div>
+        <div class="field">
+          <label for={id}>Name</label>
+          <input
+            id={id}
+            type="text"
+            maxLength={100}
+            value={stored.name ?? place ?? "A key of this browser"}
+            autocomplete="off"
+            onChange={(event) => {
+              const name = event.currentTarget.value.trim();
+              act(() =>
+                keys.rename(stored, name)
+              );
+            }}
+          />
+        </div>
+        <Did did={did} what="your did:key" />
+        <p class="quiet">
+          {stored.isPasskey ? "Added" : "Created"}{" "}
+          <Time instant={`${createdAt.slice(0, 19)}Z`} />
+          {place === undefined ? "" : ` in ${visibleText(place)}`}.
+          {stored.isPasskey
+            ? " From a passkey: the same key on each device that shares it."
+            : " In this browser only."}
+        </p>
+        <div class="actions">
+          {!signs && (
+            <Button
+              onClick={() =>
+                act(() => keys.choose(did))}
+            >
+              Sign with this key
+              <span class="visually-hidden">: {label}</span>
+            </Button>
+          )}
+          <Button class="danger" onClick={() => setLeaving(stored)}>
+            Forget this key
+            <span class="visually-hidden">: {label}</span>
+          </Button>
+        </div>
+      </li>
+    );
+  }
+
   return (
     <div class="narrow">
       <header class="page-head">
@@ -39,14 +98,7 @@ export function KeysView({ addsDevice }: {
       {keys.missing === undefined && keys.ready && (
         <>
           <ul class="plain">
-            {keys.all.map((key) => (
-              <KeyCard
-                key={key.did}
-                stored={key}
-                act={act}
-                onForget={() => setLeaving(key)}
-              />
-            ))}
+            {keys.all.map(card)}
           </ul>
           {isFirst && (
             <p class="empty">
@@ -100,63 +152,6 @@ export function KeysView({ addsDevice }: {
         </Dialog>
       )}
     </div>
-  );
-}
-
-function KeyCard({ stored, act, onForget }: {
-  readonly stored: BrowserKey;
-  readonly act: (work: () => Promise<unknown>) => void;
-  readonly onForget: () => void;
-}) {
-  const { keys } = usePage();
-  const { did, place, createdAt } = stored;
-  const id = `name-${did}`;
-  const signs = keys.current?.did === did;
-  const label = keyLabel(keys.all, stored);
-  return (
-    <li class="card key" data-current={signs ? "true" : undefined}>
-      <div class="row spread wrap">
-        <h2>{label}</h2>
-        {signs && keys.all.length > 1 && (
-          <Badge kind="success">signs your answers</Badge>
-        )}
-      </div>
-      <div class="field">
-        <label for={id}>Name</label>
-        <input
-          id={id}
-          type="text"
-          maxLength={100}
-          value={stored.name ?? place ?? "A key of this browser"}
-          autocomplete="off"
-          onChange={(event) => {
-            const name = event.currentTarget.value.trim();
-            act(() => keys.rename(stored, name));
-          }}
-        />
-      </div>
-      <Did did={did} what="your did:key" />
-      <p class="quiet">
-        {stored.isPasskey ? "Added" : "Created"}{" "}
-        <Time instant={`${createdAt.slice(0, 19)}Z`} />
-        {place === undefined ? "" : ` in ${visibleText(place)}`}.
-        {stored.isPasskey
-          ? " From a passkey: the same key on each device that shares it."
-          : " In this browser only."}
-      </p>
-      <div class="actions">
-        {!signs && (
-          <Button onClick={() => act(() => keys.choose(did))}>
-            Sign with this key
-            <span class="visually-hidden">: {label}</span>
-          </Button>
-        )}
-        <Button class="danger" onClick={onForget}>
-          Forget this key
-          <span class="visually-hidden">: {label}</span>
-        </Button>
-      </div>
-    </li>
   );
 }
 
