@@ -44,6 +44,7 @@ import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import { SubjectReplay } from "../verify/subject_replay.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
+import type { Of } from "../memory/transitions.ts";
 import type { ProofQuestion } from "./bounds.ts";
 import {
   type LoadProofsOptions,
@@ -53,7 +54,6 @@ import {
   pinnedHashes,
 } from "./issuer_proofs.ts";
 import {
-  type Contradiction,
   contradictionOf,
   type Part,
   type ReadOutcome,
@@ -271,7 +271,7 @@ interface ShownProof {
 async function judgeTail(
   { pin, keys, checkpoint, files, now }: ShownProof,
   { lines }: Tail,
-): Promise<Contradiction | { readonly seen: Seen }> {
+): Promise<Of<"contradiction"> | { readonly seen: Seen }> {
   const { size } = checkpoint;
   const events = size + lines.length;
   const continued = continueTree(files, checkpoint, lines);

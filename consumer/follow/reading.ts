@@ -19,7 +19,7 @@ import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import type { PinKeeper } from "../memory/keeper.ts";
 import type { Mirror } from "../memory/mirror.ts";
 import { beginningOf, type Seen, type Served } from "../memory/pin.ts";
-import type { Outcome, VerifiedState } from "../memory/transitions.ts";
+import type { Of, VerifiedState } from "../memory/transitions.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
 import type { DocumentReader, IssuerLocation } from "../read/reader.ts";
@@ -98,24 +98,13 @@ export type Part =
     readonly feedBytes: number;
   };
 
-/** An outcome of a read of this kind. */
-type Of<K extends Outcome["kind"]> = Extract<Outcome, { readonly kind: K }>;
-
 /** A valid feed that continues the pin. */
 export type ValidFeed = Of<"feed"> & { readonly copy: Copy };
-
-/** A contradiction to the pin, as it is reported and remembered. */
-export type Contradiction = Of<"contradiction"> & { readonly error: SigError };
-
-/** A fault of the documents or the feed, or other bytes that were cut off. */
-type Fault = Of<"fault"> & { readonly error: SigError };
 
 /** The outcome of a read of the feed. */
 export type FeedOutcome =
   | ValidFeed
-  | Contradiction
-  | Fault
-  | Of<"unreachable"> & { readonly error: SigError };
+  | Of<"contradiction" | "fault" | "unreachable">;
 
 /** The outcome of a read of the feed, or of a read by proof. */
 export type ReadOutcome =
@@ -141,7 +130,7 @@ export async function readTwiceIfTransient<
 >(
   read: (isRepeated: boolean, before?: SigError) => Promise<O>,
   isTransient: (first: O) => boolean,
-): Promise<O | Fault> {
+): Promise<O | Of<"fault">> {
   const first = await read(false);
   const isRepeated = first.kind === "contradiction"
     ? first.error?.code === "key_not_introduced"
@@ -165,8 +154,8 @@ export function contradictionOf(
   error: SigError,
   served: Served | null,
   now: Date,
-): Contradiction {
-  const { code, message, context } = error;
+): Of<"contradiction"> {
+  const { message, context } = error;
   const changed = context.published_thumbprint !== undefined
     ? `: was ${context.remembered_thumbprint}, is ${context.published_thumbprint}`
     : context.fetched_sha256 !== undefined
@@ -176,7 +165,6 @@ export function contradictionOf(
   return {
     kind: "contradiction",
     at: timeOf(now),
-    code,
     detail,
     served,
     error,

@@ -1,3 +1,4 @@
+import { SigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import { MAX_RECORD_BYTES } from "../store/record_store.ts";
 import {
@@ -55,7 +56,7 @@ async function largestPin(kids: readonly string[]): Promise<KnownPin> {
   };
   const contradiction: Outcome = {
     kind: "contradiction",
-    ...{ at: AT, code: "key_not_introduced" },
+    ...{ at: AT, error: new SigError("key_not_introduced", { reason: "r" }) },
     detail: beginningOf(`Cannot trust feed: ${LONG[0]}\u0001`.repeat(9), 2_000),
     served: {
       ...{ size: 2 ** 52, root: hash, state: hash },

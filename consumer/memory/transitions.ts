@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { SigError } from "@sig/core";
 import {
   beginningOf,
   type KnownPin,
@@ -20,23 +21,26 @@ import {
   sizeInJson,
 } from "./pin.ts";
 
-/** What a read found. `at` is the time of the read (RFC 3339). */
+/**
+ * What a read found. `at` is the time of the read (RFC 3339), `error` that of
+ * the question which caused it.
+ */
 export type Outcome =
   /** The issuer can't be reached. */
-  | { readonly kind: "unreachable" }
+  | { readonly kind: "unreachable"; readonly error: SigError }
   /**
    * Its documents or its feed have a fault, or other bytes than the known ones
    * were served and then cut off.
    */
-  | { readonly kind: "fault" }
+  | { readonly kind: "fault"; readonly error: SigError }
   /** It contradicts the pin. */
   | {
     readonly kind: "contradiction";
     readonly at: string;
-    readonly code: string;
     readonly detail: string;
     /** Null if it was not read to its end. */
     readonly served: Served | null;
+    readonly error: SigError;
   }
   /** A valid feed continues the pin. */
   | {
@@ -92,11 +96,15 @@ export function next(
   }
 }
 
-type Of<K extends Outcome["kind"]> = Extract<Outcome, { readonly kind: K }>;
+/** The outcomes of these kinds. */
+export type Of<K extends Outcome["kind"]> = Extract<
+  Outcome,
+  { readonly kind: K }
+>;
 
 function afterContradiction(
   pin: KnownPin,
-  { at, code, detail, served }: Of<"contradiction">,
+  { at, detail, served, error: { code } }: Of<"contradiction">,
 ): KnownPin {
   const before = pin.status === "contradicted" ? pin.incident : undefined;
   const incident: PinIncident = before?.code === code ? before : {

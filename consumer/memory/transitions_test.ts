@@ -1,4 +1,5 @@
 // A model check: every state that reads of a small issuer can lead to.
+import { type ErrorCode, SigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import { findContradiction, type Shown } from "./compare.ts";
 import { canonical } from "./keeper.ts";
@@ -101,9 +102,12 @@ function partOf(history: History): VerifiedState {
 
 const isKnown = (pin: Pin): pin is KnownPin => pin.status !== "unknown";
 
-function contradiction(code: string): Outcome {
-  return { kind: "contradiction", at: AT, code, detail: code, served: null };
+function contradiction(code: ErrorCode): Outcome {
+  const error = new SigError(code, { reason: "r" });
+  return { kind: "contradiction", at: AT, detail: code, served: null, error };
 }
+
+const DOWN = new SigError("fetch_failed", { reason: "r" });
 
 /** Returns the outcome of a read that compares what is shown with the pin. */
 function outcomesOf(pin: Pin, history: History): readonly Outcome[] {
@@ -159,7 +163,7 @@ function* stepsFrom(world: World): Generator<Step> {
   const { pin, seen } = world;
   yield { name: "remove", to: { ...world, pin: UNKNOWN, seen: "" } };
   for (const kind of ["unreachable", "fault"] as const) {
-    const to = next(pin, { kind });
+    const to = next(pin, { kind, error: DOWN });
     assert(to !== JUDGE_AGAIN);
     yield { name: kind, to: { ...world, pin: to } };
   }
@@ -291,7 +295,10 @@ Deno.test("a result that was compared with another pin is judged again", () => {
   assertEquals(next(longer, byProof), JUDGE_AGAIN);
   assertEquals(next(UNKNOWN, contradiction("feed_rewritten")), JUDGE_AGAIN);
   for (
-    const outcome of [{ kind: "fault" } as const, contradiction("key_replaced")]
+    const outcome of [
+      { kind: "fault", error: DOWN } as const,
+      contradiction("key_replaced"),
+    ]
   ) {
     const bad = next(longer, outcome);
     assert(bad !== JUDGE_AGAIN);
