@@ -11,7 +11,11 @@ interface Module {
   readonly module_doc?: JsDoc;
   readonly symbols: readonly {
     readonly name: string;
-    readonly declarations: readonly { readonly jsDoc?: JsDoc }[];
+    readonly declarations: readonly {
+      /** "reference" for what another entry point exports, too. */
+      readonly kind?: string;
+      readonly jsDoc?: JsDoc;
+    }[];
   }[];
 }
 
@@ -20,22 +24,19 @@ interface JsDoc {
   readonly tags?: readonly { readonly kind: string }[];
 }
 
-async function readDoc(file: string): Promise<Module> {
-  const args = ["doc", "--quiet", "--json", file];
-  const text = await runWell(Deno.execPath(), args, { cwd: ROOT });
-  const { nodes }: Doc = JSON.parse(text);
-  const [module] = Object.values(nodes);
-  assert(module !== undefined, file);
-  return module;
-}
-
 function hasExample({ doc = "", tags = [] }: JsDoc): boolean {
   return doc.includes("```") || tags.some(({ kind }) => kind === "example");
 }
 
-const modules = await Promise.all(
-  ENTRIES.map(async (entry) => ({ ...entry, ...await readDoc(entry.file) })),
+const args = ["doc", "--quiet", "--json", ...ENTRIES.map(({ file }) => file)];
+const { nodes }: Doc = JSON.parse(
+  await runWell(Deno.execPath(), args, { cwd: ROOT }),
 );
+const modules = ENTRIES.map((entry) => {
+  const module = nodes[new URL(entry.file, ROOT).href];
+  assert(module !== undefined, entry.file);
+  return { ...entry, ...module };
+});
 
 Deno.test("every entry point for users has a module doc with an example", () => {
   const lacking = modules.filter(({ specifier, module_doc }) =>
@@ -50,7 +51,9 @@ Deno.test("at least 95 % of the exported symbols of a package are documented", (
     const symbols = modules.filter((each) => each.name === name)
       .flatMap(({ symbols }) => symbols);
     const bare = symbols.filter(({ declarations }) =>
-      declarations.every(({ jsDoc }) => !jsDoc?.doc)
+      declarations.every(({ jsDoc, kind }) =>
+        kind !== "reference" && !jsDoc?.doc
+      )
     );
     assert(symbols.length > 0, name);
     const share = 1 - bare.length / symbols.length;
