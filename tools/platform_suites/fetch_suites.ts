@@ -107,7 +107,10 @@ export const fetchSuite: Suite = async (context) => {
     tally.expect(`closed: ${source}`, await ask(source), code);
   }
   for (const [path, codes] of HOSTILE) {
-    const policy = { ...open, totalTimeoutMs: 1_000 };
+    // Only where it must expire: a busy machine may need longer for the others.
+    const policy = codes.node === "fetch_timeout"
+      ? { ...open, totalTimeoutMs: 1_000 }
+      : open;
     const outcome = await ask(`${hostile}/${path}/sig.json`, policy);
     tally.expect(`${path}: ${outcome}`, outcome, codes[context.platform]);
   }
