@@ -28,13 +28,8 @@ import { REFUSED_FINDINGS, SERVED_FINDINGS } from "./served.ts";
 /** Timeout of all requests together, after the feed is verified. */
 const DEADLINE_MS = 30_000;
 
-/** The result for a source. */
-export interface Examined {
-  readonly findings: readonly Finding[];
-  readonly digests: EventDigests;
-  /** Undefined if verification failed. */
-  readonly verified?: VerifiedIssuer;
-}
+/** The result for a source; `verified` is absent if verification failed. */
+export type Examined = Awaited<ReturnType<typeof examine>>;
 
 /** Verifies a source, and examines everything else if the feed is valid. */
 export async function examine(
@@ -42,7 +37,7 @@ export async function examine(
   source: Source,
   location: IssuerLocation,
   options: VerifyIssuerOptions,
-): Promise<Examined> {
+) {
   const { verifyIssuer } = await import("@sig/consumer");
   const { isFault } = await import("@sig/consumer/internal");
   const notes = new FeedNotes();

@@ -101,14 +101,14 @@ async function serving(
 async function secretIsKept(site: Site): Promise<void> {
   const { workspace, get } = site;
   const folder = workspace.path("acme dir");
-  await Deno.writeTextFile(`${folder}/.sig/people.csv`, "SECRET");
-  await Deno.writeTextFile(`${folder}/.env`, "SECRET");
-  await Deno.writeTextFile(`${folder}/.well-known/key.jwk`, "SECRET");
-  await Deno.writeTextFile(`${folder}/.well-known/sig/.lock`, "SECRET");
+  const secrets = ["/.sig/people.csv", "/.env", "/.well-known/key.jwk"]
+    .concat("/.well-known/sig/.lock");
+  for (const path of secrets) {
+    await Deno.writeTextFile(`${folder}${path}`, "SECRET");
+  }
   const paths = [
-    ...["/", "/.sig/", "/.sig/people.csv", "/.sig/lock", "/.env"],
+    ...[...secrets, "/", "/.sig/", "/.sig/lock"],
     ...["/.well-known/", "/.well-known", "/.well-known/sig/"],
-    ...["/.well-known/key.jwk", "/.well-known/sig/.lock"],
     ...["/.well-known/sig.json/", "/.well-known/sig.json~"],
   ];
   for (const path of paths) {

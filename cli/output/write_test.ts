@@ -4,7 +4,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { groupByLines, safe, safeJson } from "./write.ts";
+import { describeProgress, groupByLines, safe, safeJson } from "./write.ts";
 import { issuerTest as test } from "../testdata/workspace.ts";
 
 /** Bidi and terminal controls, zero-width space, soft hyphen, filler, tag. */
@@ -129,4 +129,20 @@ test("JSON has the same next step as text", async (workspace) => {
     else assertMatch(problem.next, step);
     assertEquals(text.stderr.match(/next: (.+)\n/)?.[1], problem.next);
   }
+});
+
+const MIB = 1024 * 1024;
+
+Deno.test("progress shows events, their rate, and the time left or the bytes read", () => {
+  const half = { bytes: 40 * MIB, events: 50_000, elapsedMs: 2_000 };
+  const start = { bytes: 9 * MIB, events: 0, elapsedMs: 0 };
+  for (
+    const [progress, totalBytes, shown] of [
+      [half, 80 * MIB, "verified 50000 events, 25000/s, 2 s left"],
+      [half, 4_000 * MIB, "verified 50000 events, 25000/s, 4 min left"],
+      [start, undefined, "verified 0 events, 0/s, 9 MiB read"],
+      // A length that is too short results in no time left.
+      [start, MIB, "verified 0 events, 0/s, 0 s left"],
+    ] as const
+  ) assertEquals(describeProgress({ ...progress, totalBytes }), shown);
 });

@@ -221,9 +221,7 @@ export function addPeople(
       kept.push(key);
     }
     const fresh = members.filter((name) => before?.[name] === undefined);
-    if (fresh.length === 0 && (before !== undefined || members.length === 0)) {
-      continue;
-    }
+    if (fresh.length === 0) continue;
     const row = {
       subject: key.subject,
       ...before,

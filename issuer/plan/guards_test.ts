@@ -205,14 +205,6 @@ Deno.test("re-admissions: any number needs confirmation, by identifier and by su
   for (const each of again) passes(superseded, [each]);
 });
 
-Deno.test("re-admissions: an active relationship that takes the type of a revoked one is a re-admission", () => {
-  const employee = upsert("a");
-  const contractor = upsert("b", { relationship_type: "contractor" });
-  const events = [employee, revoke(employee), contractor];
-  assertEquals(refused(events, [draft("b")]).context.readmissions, 1);
-  passes(events, [draft("b", { relationship_type: "contractor", roles: [] })]);
-});
-
 Deno.test("one error contains everything that is not confirmed", () => {
   const gone = upsert("gone", { subject: person(200) });
   const events = [...people(10), gone, revoke(gone)];
@@ -414,10 +406,8 @@ Deno.test("re-admissions: another type, another key and a replaced key are no wa
   const link = { metadata: { same_person_as: laptop } };
   const employee = upsert("e", { subject: laptop });
   const other = upsert("p", { subject: phone, ...link });
-  const contractor = upsert("c", {
-    subject: laptop,
-    relationship_type: "contractor",
-  });
+  const CONTRACTOR = { relationship_type: "contractor" } as const;
+  const contractor = upsert("c", { subject: laptop, ...CONTRACTOR });
   const cases: readonly (readonly [string, SigEvent[], EventDraft])[] = [
     [
       "moved to another type, offboarded, and back by an old list",
@@ -440,9 +430,14 @@ Deno.test("re-admissions: another type, another key and a replaced key are no wa
       draft("e", { subject: laptop }),
     ],
     [
+      "an active relationship that takes the type of a revoked one",
+      [employee, revoke(employee), contractor],
+      draft("c", { subject: laptop }),
+    ],
+    [
       "offboarded and listed as another type",
       [employee, revoke(employee)],
-      draft(undefined, { subject: laptop, relationship_type: "contractor" }),
+      draft(undefined, { subject: laptop, ...CONTRACTOR }),
     ],
     [
       "a revoked key, although another key is active",
@@ -457,15 +452,11 @@ Deno.test("re-admissions: another type, another key and a replaced key are no wa
     [
       "offboarded, with an expired relationship that the list extends",
       [
-        upsert("x", {
-          subject: laptop,
-          relationship_type: "contractor",
-          valid_until: PAST,
-        }),
+        upsert("x", { subject: laptop, ...CONTRACTOR, valid_until: PAST }),
         employee,
         revoke(employee),
       ],
-      draft("x", { subject: laptop, relationship_type: "contractor" }),
+      draft("x", { subject: laptop, ...CONTRACTOR }),
     ],
   ];
   for (const [what, events, back] of cases) {
@@ -475,7 +466,12 @@ Deno.test("re-admissions: another type, another key and a replaced key are no wa
     assertEquals(context.readmissions, 1, what);
     passes([...people(9), ...events], [back], { readmit: true });
   }
-  // A further key of an active person, and a superseded one that has no other.
+  // A relationship that keeps its type, a further key of an active person, and a
+  // superseded one that has no other.
+  passes(
+    [employee, revoke(employee), contractor],
+    [draft("c", { ...CONTRACTOR, subject: laptop, roles: [] })],
+  );
   passes([employee], [draft(undefined, { subject: phone, ...link })]);
   passes(
     [employee, revoke(employee, "superseded")],
