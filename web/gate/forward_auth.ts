@@ -19,17 +19,7 @@ import {
   readReturnAddress,
 } from "./hosts.ts";
 
-/** An answer to a proxy. */
-interface Answered {
-  /**
-   * The version of the session's record; a changed version invalidates the
-   * answer.
-   */
-  readonly version: string;
-  /** The identity headers of the response. */
-  readonly headers: Identity;
-}
-
+/** The identity headers of a response. */
 type Identity = [string, string][];
 
 /** Milliseconds for which an answer is cached. */
@@ -59,7 +49,8 @@ export function addForwardAuth(
   const isRemembered = maxAgeMs >= 2 * RECENT_MS;
   const askedMs = isRemembered ? maxAgeMs - RECENT_MS : maxAgeMs;
   let second = NaN;
-  const recent = new Map<string, Answered>();
+  // A changed version of the session's record invalidates an answer.
+  const recent = new Map<string, { version: string; headers: Identity }>();
 
   async function answer(host: GateHost, cookie: string) {
     const current = Math.floor(now().getTime() / RECENT_MS);

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { identityHeaders } from "./forward_auth.ts";
 import { createGateHosts } from "./hosts.ts";
 import {
   Browser,
@@ -203,4 +204,43 @@ Deno.test("a host is found in any spelling, and only at its port", () => {
   for (const name of spellings) assertEquals(find(name)?.host, WIKI, name);
   const others = ["wiki.example:8443", "wiki.example.", "wiki.example/x", ""];
   for (const name of others) assertEquals(find(name), undefined, name);
+});
+
+/** Returns the headers as an application reads them that decodes UTF-8. */
+function headersOf(roles: readonly string[], name: string) {
+  const relationship = {
+    ...{ issuer: "did:web:acme.example", relationship_id: "r1" },
+    ...{ type: "employee", roles, sequence: 1 },
+  };
+  const subject = "did:web:ada.example";
+  const headers = new Headers(
+    identityHeaders(subject, relationship, () => name),
+  );
+  return ["remote-groups", "remote-name"].map((name) => {
+    const text = headers.get(name) ?? "";
+    const bytes = Uint8Array.from(text, (each) => each.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  });
+}
+
+Deno.test("attack: omits a role that a header would change into another role", () => {
+  for (
+    const role of [
+      ...["ops ", "ops\t", "ops\r\n", "\u0000ops", "op\u0000s", "ops\u007f"],
+      ...["ops\u00a0", "ops\u0085", "ops,role:admin", "ops\ud800", "ops\ufeff"],
+    ]
+  ) {
+    assertEquals(
+      headersOf([role, "dev"], "Ada"),
+      ["employee,role:dev", "Ada"],
+      JSON.stringify(role),
+    );
+  }
+});
+
+Deno.test("names and roles arrive unchanged, whichever byte they end with", () => {
+  assertEquals(
+    headersOf(["città"], " Š\u0085\r\nRemote-User: root à "),
+    ["employee,role:città", "Š   Remote-User: root à"],
+  );
 });

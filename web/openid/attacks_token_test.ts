@@ -1,8 +1,10 @@
+import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readAnswer } from "../testdata/answer.ts";
 import {
   assertRefused,
   type Attempt,
+  cookieAt,
   REFUSED,
   refuseEach,
   SECRET,
@@ -178,4 +180,34 @@ Deno.test("a form that is too large is invalid_request without Retry-After", asy
     }]);
     assertEquals(headers.get("retry-after"), null);
   }
+});
+
+// promise: The store holds digests of codes, tokens and cookies.
+
+Deno.test("a reader of the store can't obtain a valid code, token or cookie", async () => {
+  const written: string[] = [];
+  const store = createMemoryStore();
+  const recording: RecordStore = {
+    ...store,
+    put(kind, id, record, over, at) {
+      written.push(id, record.text);
+      return store.put(kind, id, record, over, at);
+    },
+  };
+  await using provider = await TestProvider.start({ store: recording });
+  const { person, browser } = await provider.employ();
+  const code = await browser.signInForCode(provider, person);
+  const { body } = await provider.redeem(code);
+  const { cookies } = browser;
+  const secrets = [
+    code,
+    body.access_token,
+    body.refresh_token,
+    cookies.get(cookieAt("sig-session", provider))!,
+    `.${cookies.get(cookieAt("sig-browser", provider))!}`,
+  ].map((token) => token.split(".").at(-1)!);
+  assertEquals(secrets.map((secret) => secret.length), Array(5).fill(43));
+  const all = written.join("\n");
+  assert(all.includes(person.did));
+  for (const secret of secrets) assert(!all.includes(secret));
 });

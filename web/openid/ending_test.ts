@@ -1,3 +1,4 @@
+import { openStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { Visitor } from "../gate/testdata/visitor.ts";
@@ -10,6 +11,11 @@ import {
   REFUSED,
   TestProvider,
 } from "./testdata/test_provider.ts";
+import {
+  HAS_REDIS,
+  startRedis,
+  whileFrozen,
+} from "../../tests/kit/redis_server.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 
 // promise: A denied person loses tokens and session; an unreachable issuer
@@ -172,4 +178,32 @@ Deno.test("a logout by the person notifies every application of the session", as
   );
   const received = receiver.delivered.map((token) => decodeJwt(token).aud);
   assertEquals(received.sort(), ["app", "other"]);
+});
+
+Deno.test({
+  name:
+    "while Redis hangs nothing is issued or lost, and the same token is valid afterwards",
+  ignore: !HAS_REDIS,
+  async fn() {
+    await using redis = await startRedis();
+    const store = await openStore(redis.url);
+    try {
+      await using provider = await TestProvider.start({ store });
+      const { browser, access_token, refresh_token } = await provider.logIn();
+      await whileFrozen(redis, async () => {
+        const [token, info, page] = await Promise.all([
+          provider.refresh(refresh_token),
+          provider.userinfo(access_token),
+          browser.ask(await provider.authorizeUrl()),
+        ]);
+        for (const answer of [token, info]) {
+          assertRefused(answer, [503, "temporarily_unavailable"]);
+        }
+        assertEquals([page.status, page.headers.get("location")], [503, null]);
+      });
+      assertEquals((await provider.refresh(refresh_token)).status, 200);
+    } finally {
+      await store.close();
+    }
+  },
 });

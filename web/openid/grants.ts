@@ -60,10 +60,11 @@ export interface FoundGrant {
 
 /** Options for issuing tokens. */
 interface IssueOptions {
-  /** Whether to issue a refresh token; without it the family expires soon. */
-  readonly refresh: boolean;
-  /** Expiry of the session, in milliseconds since 1970. */
-  readonly expiresMs: number;
+  /**
+   * Expiry of a refresh token (default: none is issued, and the family expires
+   * soon).
+   */
+  readonly refreshUntil: Date | undefined;
   /** The scope of the access token (default: all that was granted). */
   readonly scope?: readonly string[] | undefined;
 }
@@ -129,12 +130,12 @@ export function createGrants({ store, keys, now }: {
 
   async function issueTokens(
     { id, found }: FoundGrant,
-    { refresh, expiresMs, scope }: IssueOptions,
+    { refreshUntil, scope }: IssueOptions,
     isGood: (grant: Grant) => boolean,
   ) {
     const at = now();
     const accessSecret = randomText(SECRET_BYTES);
-    const refreshSecret = refresh ? makeRefreshSecret(id) : undefined;
+    const refreshSecret = refreshUntil && makeRefreshSecret(id);
     const access = {
       sha256: sha256Base64Url(accessSecret),
       expires_ms: at.getTime() + TOKEN_LIFE_SECONDS * 1000,
@@ -154,7 +155,7 @@ export function createGrants({ store, keys, now }: {
     }, {
       found,
       // Without a refresh token, the grant expires with its code.
-      expiresAt: refresh ? new Date(expiresMs) : undefined,
+      expiresAt: refreshUntil,
     });
     if (after === undefined) {
       // Used again, even concurrently: tokens of the first use go with it.

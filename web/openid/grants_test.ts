@@ -9,7 +9,7 @@ import {
 import { testKeys } from "./testdata/test_provider.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");
-const OPTIONS = { refresh: true, expiresMs: AT.getTime() + 3_600_000 };
+const OPTIONS = { refreshUntil: new Date(AT.getTime() + 3_600_000) };
 
 async function newGrant(): Promise<{ grants: Grants; code: string }> {
   const store = createMemoryStore();

@@ -19,7 +19,7 @@ import {
 import {
   sendTo,
   showLogoutForm,
-  showPage,
+  showSignedOut,
   withParameters,
 } from "../sign_in/pages.ts";
 import type { Clients } from "./clients.ts";
@@ -101,9 +101,7 @@ async function logOut(
   }
   const forget = sessionCookie.set("", 0);
   if (target !== undefined) return sendTo(target, [forget]);
-  return showPage("You are signed out", ["You can close this page."], {
-    headers: [forget],
-  });
+  return showSignedOut([forget]);
 }
 
 /** Returns the address to redirect to after the logout, if it is registered. */

@@ -159,8 +159,7 @@ async function issueTokens(
     throw refuse("the issuer no longer confirms the relationship");
   }
   const tokens = await use(found, {
-    refresh: client.refresh,
-    expiresMs: session.expires_ms,
+    refreshUntil: client.refresh ? new Date(session.expires_ms) : undefined,
     scope: asked,
   });
   if (tokens === undefined) throw refuse(used);

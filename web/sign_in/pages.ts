@@ -32,14 +32,12 @@ interface PageOptions {
   readonly referrer?: string;
 }
 
-/** Returns a page with a title and paragraphs, which are escaped. */
-export function showPage(
-  title: string,
-  paragraphs: readonly string[],
-  options?: PageOptions,
+/** Returns the page of a person who is signed out. */
+export function showSignedOut(
+  headers: readonly [string, string][],
 ): Response {
-  const body = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join("");
-  return pageOf(title, body, options);
+  const body = "<p>You can close this page.</p>";
+  return pageOf("You are signed out", body, { headers });
 }
 
 const GO_BACK = "Go back to the application and try again.";
