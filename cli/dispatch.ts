@@ -3,11 +3,6 @@
 import { usageError } from "@sig/api/program";
 import { type SigError, SPEC_VERSION } from "@sig/core";
 import { suggest } from "@sig/core/internal";
-import {
-  type Format,
-  INTERRUPTED,
-  loadCommand,
-} from "./command_line/command.ts";
 import { COMMANDS, commandsBelow, findCommand } from "./commands.ts";
 import type { Io } from "./terminal/io.ts";
 import { askedFormat, reportError } from "./output/report_error.ts";
@@ -15,8 +10,11 @@ import { writeJson, writeResult } from "./output/write.ts";
 import {
   defaultFormat,
   flagsOf,
+  type Format,
+  INTERRUPTED,
+  loadCommand,
   parseCommandLine,
-} from "./command_line/parse_command_line.ts";
+} from "./command_line/command.ts";
 import { resolveSubjects } from "./people/subject.ts";
 import { VERSION } from "./terminal/version.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { loadCommands } from "./commands.ts";
 import config from "./deno.json" with { type: "json" };
-import { flagsOf } from "./command_line/parse_command_line.ts";
+import { flagsOf } from "./command_line/command.ts";
 import {
   inWorkspace,
   issuerTest,

@@ -110,29 +110,19 @@ export type PinValues = Partial<
   Values<typeof PIN_FLAGS & typeof PROOF_FLAGS>
 >;
 
-/** The settings that {@linkcode PinValues} result in. */
-interface PinChoice {
-  /** Maximum age of a remembered state in milliseconds. */
-  readonly maxAgeMs: number;
-  readonly full: boolean;
-  readonly requirePin: boolean;
-  /** Whether a proof may answer a question about one subject. */
-  readonly proofs: boolean;
-}
-
-/** Validates the flags before any file or connection is opened. */
-export function pinChoice({ flags }: Call<PinValues>): PinChoice {
-  const { full = false, "max-age": maxAgeMs = 0, "require-pin": requirePin } =
-    flags;
+/**
+ * Returns the settings that the flags result in, before any file or connection
+ * is opened: `maxAgeMs` of a remembered state, and whether a proof may answer a
+ * question about one subject.
+ */
+export function pinChoice({ flags }: Call<PinValues>) {
+  const { full = false, "max-age": maxAgeMs = 0 } = flags;
+  const { pins, "require-pin": requirePin = false } = flags;
   if (flags["no-pin"]) {
-    refuseTogether({ pins: flags.pins, "require-pin": requirePin }, "no-pin");
+    refuseTogether({ pins, "require-pin": requirePin }, "no-pin");
   }
-  return {
-    maxAgeMs,
-    full,
-    requirePin: requirePin ?? false,
-    proofs: maxAgeMs === 0 && !full && !flags["no-proof"],
-  };
+  const proofs = maxAgeMs === 0 && !full && !flags["no-proof"];
+  return { maxAgeMs, full, requirePin, proofs };
 }
 
 /** A pin store, or the reason why there is none. */

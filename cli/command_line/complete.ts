@@ -2,8 +2,7 @@
 
 import type { FlagSpec } from "@sig/api/program";
 import { escapeInvisible } from "@sig/core";
-import type { Command, CommandEntry } from "./command.ts";
-import { flagsOf } from "./parse_command_line.ts";
+import { type Command, type CommandEntry, flagsOf } from "./command.ts";
 
 /** The candidates at one position of a command line. */
 interface Offer {

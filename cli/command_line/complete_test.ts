@@ -4,7 +4,7 @@ import { lacks } from "../../tests/kit/process.ts";
 import { loadCommands } from "../commands.ts";
 import { Shell, type ShellName } from "../testdata/shell.ts";
 import { Workspace, workspaceTest as test } from "../testdata/workspace.ts";
-import { flagsOf } from "./parse_command_line.ts";
+import { flagsOf } from "./command.ts";
 
 const COMMANDS = await loadCommands();
 

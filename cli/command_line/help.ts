@@ -9,8 +9,7 @@ import {
 } from "@sig/api/program";
 import { widthOf } from "../output/table.ts";
 import type { Io } from "../terminal/io.ts";
-import type { Command, CommandEntry } from "./command.ts";
-import { flagsOf } from "./parse_command_line.ts";
+import { type Command, type CommandEntry, flagsOf } from "./command.ts";
 
 /** Description of `sig` in one line. */
 export const ABOUT = "publish, verify and query signed relationships";

@@ -2,10 +2,9 @@ import { isSigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import type { Command } from "./command.ts";
 import { loadCommands } from "../commands.ts";
 import { createDenoIo } from "../terminal/deno_io.ts";
-import { flagsOf, parseCommandLine } from "./parse_command_line.ts";
+import { type Command, flagsOf, parseCommandLine } from "./command.ts";
 
 const COMMANDS = await loadCommands();
 
