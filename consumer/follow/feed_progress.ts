@@ -10,6 +10,7 @@ import {
   storedKid,
 } from "../memory/pin.ts";
 import { introducedKeys, pinnedRecovery } from "../memory/compare_recovery.ts";
+import { hashesOf, toRemember } from "./issuer_proofs.ts";
 import {
   contradictionOf,
   type Copy,
@@ -109,7 +110,8 @@ export async function readToEnd(
   const { verification, digest, expectedBytes } = read;
   const { now, yieldToEventLoop, onEvent, workers } = options;
   const { tree } = verification;
-  proofs.prepare(tree, pin);
+  const { size = 0, seen } = pin?.proof ?? {};
+  tree?.want([proofs.checkpoint?.size ?? 0, size, seen?.size ?? 0]);
   let prefixSha256: string | undefined;
   const bytes = digested(read, pin?.feed?.bytes ?? 0, (sha256) => {
     prefixSha256 = sha256;
@@ -123,16 +125,16 @@ export async function readToEnd(
     checkpoint: proofs.checkpoint,
     events,
     feed: { prefixSha256, firstDifference: mirror?.firstDifference },
-    hashesAt: await proofs.hashesOf(tree, pin),
+    hashesAt: await hashesOf(tree, pin),
   });
   if (error !== undefined) {
     const served = { sequence: events, sha256, ...servedKeys(keys) };
     return contradictionOf(error, served, now);
   }
   const { checkpointPolicy: policy } = options;
-  const proof = await proofs.toRemember(pin, { events, keys, tree }, policy);
+  const proof = await toRemember(proofs, pin, { events, keys, tree }, policy);
   if (policy !== undefined && proofs.text && proofs.checkpoint) {
-    options.onConfirmed?.(await proofs.text, proofs.checkpoint);
+    options.onConfirmed?.(proofs.text, proofs.checkpoint);
   }
   tree?.endState();
   return await validFeed(reading, read, { sha256, proof });

@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from "@sig/core";
 import { findContradiction, servedKeys } from "../memory/compare.ts";
 import type { KnownPin } from "../memory/pin.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
+import { FeedTree } from "../proofs/feed_tree.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
 import { createSha256For } from "../verify/verify_feed.ts";
 import {
@@ -59,8 +60,8 @@ export function startOf(
   expectedBytes: number | undefined,
   isCompared: boolean,
 ): Pick<FeedToRead, "verification" | "digest" | "at" | "expectedBytes"> {
-  const tree = proofs.newTree(pin);
   const isRemembered = (pin?.proof ?? null) !== null;
+  const tree = proofs.files || isRemembered ? new FeedTree() : undefined;
   const needsState = isCompared || !isRemembered || options.checkpointPolicy;
   if (!needsState) tree?.endState();
   const verification = new FeedVerification({

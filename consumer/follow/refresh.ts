@@ -13,7 +13,7 @@ import type { Pin } from "../memory/pin.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { lacksKey } from "../verify/feed_fault.ts";
-import { openIssuer } from "./issuer_proofs.ts";
+import { needStart, openIssuer } from "./issuer_proofs.ts";
 import {
   conditionsToContinue,
   type KnownFeed,
@@ -160,7 +160,7 @@ async function attemptFeed(
         .catch(() => found) ?? found;
     }
     const needsStart = known !== undefined && "verification" in known &&
-      proofs.needStart(pin, known.verification.tree, options.checkpointPolicy);
+      needStart(proofs, pin, known.verification.tree, options.checkpointPolicy);
     if (known !== undefined && !needsStart) {
       const found = await readContinued(reading, known, open);
       if (found !== "other_bytes") return found;
