@@ -50,6 +50,25 @@ async function runTask(home: string, ...args: string[]): Promise<Ran> {
   return await run(Deno.execPath(), ["task", "install", ...args], env);
 }
 
+/** Removes, at the end of its scope, the bundles that a test added to `dist`. */
+function keepOldBundles(): Disposable {
+  const dist = new URL("dist/", ROOT);
+  Deno.mkdirSync(dist, { recursive: true });
+  const bundles = () =>
+    new Set(
+      Array.from(Deno.readDirSync(dist), ({ name }) => name)
+        .filter((name) => name.startsWith("programs-")),
+    );
+  const before = bundles();
+  return {
+    [Symbol.dispose]() {
+      for (const name of bundles().difference(before)) {
+        Deno.removeSync(new URL(name, dist), { recursive: true });
+      }
+    },
+  };
+}
+
 /** Installs a bundle that is made already. */
 async function installShared(
   home: string,
@@ -79,6 +98,7 @@ Deno.test({
   ignore,
   fn: () =>
     withHome(async (home) => {
+      using _ = keepOldBundles();
       const { code, stdout, stderr } = await runTask(home);
       assertEquals(code, 0, stderr);
       const folder = `${home}/.local/bin`;
