@@ -137,7 +137,8 @@ export function expandRows(
       requireHolder(index, { ...row, subject, ofPerson }, holder);
       const key = holder ??
         (ofPerson ? subject : activeKey(index, row, subject));
-      return rows.push({ ...row, subject: key, ofPerson });
+      rows.push({ ...row, subject: key, ofPerson });
+      return;
     }
     if (person === undefined) return;
     const key = people.keyOfPerson(person);

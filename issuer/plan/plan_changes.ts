@@ -142,7 +142,7 @@ export function planChanges(
   let unchanged = 0;
   for (const row of resolved.all) {
     collectFault(faults, row.desired, () => {
-      for (const each of resolved.changedBy(row)) {
+      for (const each of resolved.assign(row)) {
         const change = build.changeOf(each);
         if (change !== undefined) changes.push(change);
         else {

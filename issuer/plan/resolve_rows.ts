@@ -74,11 +74,11 @@ export class ResolvedRows {
 
   /**
    * Returns what a row changes: its relationship, those of the person's other
-   * keys, and those that it replaces.
+   * keys, and those that it replaces. From then on, they are managed.
    *
    * @throws {SigError} `ambiguous_relationship`, `invalid_field`
    */
-  changedBy(row: Resolved): readonly Resolved[] {
+  assign(row: Resolved): readonly Resolved[] {
     const { subject, type } = row.desired;
     const group = this.#ofPerson(subject)
       .filter(({ desired }) => desired.type === type);
