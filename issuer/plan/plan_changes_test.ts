@@ -270,6 +270,13 @@ for (
       "invalid_field",
       "row 3: it is about the same relationship as row 2, and says otherwise (roles)",
     ],
+    [
+      "about another key with other columns",
+      published(...PAIR),
+      [{ ...IS_ALICE, row: 2 }, { ...IS_PHONE, roles: ["deploy"], row: 3 }],
+      "invalid_field",
+      "row 3: it is about another key of the same person as row 2, and says otherwise (other columns)",
+    ],
     // A row without identifier is still checked if it equals another row.
     [
       "beside a second one that means the only relationship",

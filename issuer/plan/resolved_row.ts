@@ -1,6 +1,7 @@
 /** A row with the relationship that it means, compared with others. @module */
 
 import { quote } from "@sig/core/internal";
+import { sameJson } from "../append/draft.ts";
 import type { KeyRow } from "./list_rows.ts";
 import {
   desiredMembers,
@@ -90,7 +91,8 @@ export function differing(
   b: Resolved,
 ): readonly string[] | undefined {
   const changed = plannedFields(membersOf(a), membersOf(b));
-  return changed.length === 0 ? undefined : changed;
+  const areNamed = sameJson(namesIn(a.desired), namesIn(b.desired));
+  return changed.length === 0 && areNamed ? undefined : changed;
 }
 
 export function contradiction(
@@ -104,11 +106,21 @@ export function contradiction(
   return invalid(
     changed[0] === "relationship_type" ? "type" : changed[0] ?? "subject",
     `it is about ${about} ${other}, and says otherwise (${
-      changed.join(", ") || "another key"
+      changed.join(", ") || "other columns"
     })`,
   );
 }
 
 export function membersOf({ desired, published }: Resolved): PlannedMembers {
   return desiredMembers(desired, published?.upsert);
+}
+
+/** Members of a row that are not of the relationship. */
+const NOT_COMPARED = ["name", "ofPerson", "person", "relationship_id", "row"];
+
+/** Returns the names of the members that a row has. */
+function namesIn(row: KeyRow): readonly string[] {
+  return Object.entries(row).flatMap(([name, value]) =>
+    NOT_COMPARED.includes(name) || value === undefined ? [] : [name]
+  ).sort();
 }
