@@ -29,7 +29,7 @@ const ALONE = [
   "tests/docs/documents_test.ts",
   "tests/mutation_test.ts",
   "cli/permissions_test.ts",
-  "cli/pins_faults_test.ts",
+  "cli/ask/pin_flags_test.ts",
   "issuer/crash_test.ts",
   "web/openid/processes_test.ts",
   // They compile, pack and publish.
