@@ -397,8 +397,10 @@ async function makeFolders(scene: Scene): Promise<void> {
   );
 }
 
-/** Runs `work` with the folders of an issuer on loopback, and its host. */
-async function play(work: (scene: Scene) => Promise<void>): Promise<void> {
+// promise: With a recovery key, a lost signing key needs no acknowledgement at
+//   any reader.
+
+Deno.test("an attacker against every reader, and a lost key", async (t) => {
   await inWorkspace(async (of) => {
     // It does not wait until a change of the folder is a second old.
     const now = () => new Date(Date.now() + 60_000);
@@ -407,99 +409,95 @@ async function play(work: (scene: Scene) => Promise<void>): Promise<void> {
     );
     const scene = new Scene(of, server.host);
     await makeFolders(scene);
-    await work(scene);
-  });
-}
-
-Deno.test("every reader says of each attack what SECURITY.md says", async () => {
-  await play(async (scene) => {
-    const table: string[] = [];
-    for (const { cells, before, serves } of ROWS) {
-      const row = [cells];
-      for (const column of Object.keys(COLUMNS) as Column[]) {
-        const folder = column === "memory" ? "pins.now" : undefined;
-        if (folder !== undefined) {
-          const known = await remember(scene, column, before);
-          await scene.replace(known, folder);
+    await t.step(
+      "every reader says of each attack what SECURITY.md says",
+      async () => {
+        const table: string[] = [];
+        for (const { cells, before, serves } of ROWS) {
+          const row = [cells];
+          for (const column of Object.keys(COLUMNS) as Column[]) {
+            const folder = column === "memory" ? "pins.now" : undefined;
+            if (folder !== undefined) {
+              const known = await remember(scene, column, before);
+              await scene.replace(known, folder);
+            }
+            await scene.publish(serves);
+            row.push(await ask(scene, column, scene.mallory, folder));
+          }
+          table.push(row.join(" | "));
         }
-        await scene.publish(serves);
-        row.push(await ask(scene, column, scene.mallory, folder));
+        assertEquals(table, await tableOfSecurity());
+      },
+    );
+
+    await t.step(
+      "the statement ends sessions and forward auth of a person whom the thief added",
+      async () => {
+        await scene.publish("stolen");
+        await using provider = await scene.login(scene.of.path("login.db"));
+        const { access_token, refresh_token } = await new Browser().tokens(
+          ...[provider, scene.mallory] as const,
+        );
+        const visitor = new Visitor(provider);
+        await visitor.logIn(scene.mallory, `http://${GATE}/`);
+        assertEquals((await visitor.ask(GATE)).status, 200);
+        await scene.publish("recovered");
+        assertEquals((await visitor.ask(GATE)).status, 401);
+        assertEquals((await provider.userinfo(access_token)).status, 401);
+        const { status, body } = await provider.refresh(refresh_token);
+        assertEquals([status, body.error], [400, "invalid_grant"]);
+      },
+    );
+
+    await t.step("a lost key needs no acknowledgement anywhere", async () => {
+      const { of, alice, host } = scene;
+      const cosign = () =>
+        run(
+          scene,
+          `cosign HOST --key $D/t0.jwk --name cosigner.example/1 --pins $D/cosign.db`,
+          () => "cosigned",
+        );
+      await scene.publish("own");
+      assertEquals(await cosign(), "cosigned");
+      const pins = await remember(scene, "memory", ["own"]);
+      await scene.publish("lost");
+      assertEquals(await ask(scene, "memory", alice, pins), "allow");
+      for (const reader of ["feed", "check"]) {
+        const { warnings } = await of.json(
+          `check --sig ${host} --subject ${alice.did} --require ${REQUIRE} --allow-insecure --pins $D/${pins}/${reader}.db`,
+        );
+        assertEquals(warnings, [], reader);
       }
-      table.push(row.join(" | "));
-    }
-    assertEquals(table, await tableOfSecurity());
-  });
-});
-
-Deno.test("the statement ends sessions and forward auth of a person whom the thief added", async () => {
-  await play(async (scene) => {
-    await scene.publish("stolen");
-    await using provider = await scene.login(scene.of.path("login.db"));
-    const { access_token, refresh_token } = await new Browser().tokens(
-      ...[provider, scene.mallory] as const,
-    );
-    const visitor = new Visitor(provider);
-    await visitor.logIn(scene.mallory, `http://${GATE}/`);
-    assertEquals((await visitor.ask(GATE)).status, 200);
-    await scene.publish("recovered");
-    assertEquals((await visitor.ask(GATE)).status, 401);
-    assertEquals((await provider.userinfo(access_token)).status, 401);
-    const { status, body } = await provider.refresh(refresh_token);
-    assertEquals([status, body.error], [400, "invalid_grant"]);
-  });
-});
-
-// promise: With a recovery key, a lost signing key needs no acknowledgement at
-//   any reader.
-
-Deno.test("a lost key needs no acknowledgement anywhere", async () => {
-  await play(async (scene) => {
-    const { of, alice, host } = scene;
-    const cosign = () =>
-      run(
-        scene,
-        `cosign HOST --key $D/t0.jwk --name cosigner.example/1 --pins $D/cosign.db`,
-        () => "cosigned",
+      assertEquals(await ask(scene, "first", alice), "allow");
+      assertEquals(await cosign(), "cosigned");
+      const made = `evidence make --sig ${host} --subject ${alice.did}`;
+      await of.ok(
+        `${made} --require ${REQUIRE} --allow-insecure --out $D/alice.json`,
       );
-    await scene.publish("own");
-    assertEquals(await cosign(), "cosigned");
-    const pins = await remember(scene, "memory", ["own"]);
-    await scene.publish("lost");
-    assertEquals(await ask(scene, "memory", alice, pins), "allow");
-    for (const reader of ["feed", "check"]) {
-      const { warnings } = await of.json(
-        `check --sig ${host} --subject ${alice.did} --require ${REQUIRE} --allow-insecure --pins $D/${pins}/${reader}.db`,
-      );
-      assertEquals(warnings, [], reader);
-    }
-    assertEquals(await ask(scene, "first", alice), "allow");
-    assertEquals(await cosign(), "cosigned");
-    const made = `evidence make --sig ${host} --subject ${alice.did}`;
-    await of.ok(
-      `${made} --require ${REQUIRE} --allow-insecure --out $D/alice.json`,
-    );
-    await of.says("evidence verify $D/alice.json --allow-insecure", {
-      out: "sound",
+      await of.says("evidence verify $D/alice.json --allow-insecure", {
+        out: "sound",
+      });
     });
-  });
-});
 
-Deno.test("evidence has the statements, and none of them can be removed", async () => {
-  await play(async (scene) => {
-    const { of, host, mallory } = scene;
-    await scene.publish("recovered");
-    const made = `evidence make --sig ${host} --subject ${mallory.did}`;
-    await of.says(
-      `${made} --require ${REQUIRE} --allow-insecure --out $D/e.json`,
-      { code: 1 },
+    await t.step(
+      "evidence has the statements, and none of them can be removed",
+      async () => {
+        const { of, host, mallory } = scene;
+        await scene.publish("recovered");
+        const made = `evidence make --sig ${host} --subject ${mallory.did}`;
+        await of.says(
+          `${made} --require ${REQUIRE} --allow-insecure --out $D/e.json`,
+          { code: 1 },
+        );
+        const verify = "evidence verify $D/e.json --allow-insecure";
+        await of.says(verify, { out: "sound" });
+        await of.edit("e.json", (evidence) => {
+          evidence.recovery.statements = [];
+        });
+        await of.says(verify, {
+          ...{ code: 1, out: "its statements are not those of the checkpoint" },
+        });
+      },
     );
-    const verify = "evidence verify $D/e.json --allow-insecure";
-    await of.says(verify, { out: "sound" });
-    await of.edit("e.json", (evidence) => {
-      evidence.recovery.statements = [];
-    });
-    await of.says(verify, {
-      ...{ code: 1, out: "its statements are not those of the checkpoint" },
-    });
   });
 });
