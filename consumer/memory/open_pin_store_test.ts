@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { tempFolder } from "../../tests/kit/process.ts";
+import { waitUntil } from "../../tests/kit/wait.ts";
 import { testRecordStoreContract } from "../store/testing.ts";
 import { openTwice } from "../testdata/stores.ts";
 import { openPinStore } from "./open_pin_store.ts";
@@ -85,6 +86,30 @@ Deno.test("a file of version 2 loses its lines and no record, also if many proce
   assertEquals(tables.map(({ name }) => name), ["record"]);
   assertEquals(file.prepare("PRAGMA user_version").get()?.user_version, 3);
   file.close();
+});
+
+Deno.test("opening waits for a process that begins or removes the file's log", async () => {
+  await using folder = await tempFolder();
+  const path = `${folder.path}/pins.db`;
+  await (await openPinStore(path)).close();
+  const code = `
+    import { DatabaseSync } from "node:sqlite";
+    const file = new DatabaseSync(${JSON.stringify(path)});
+    file.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    postMessage("locked");
+    // real time: the opening that waits blocks the process of the test
+    setTimeout(() => { file.close(); postMessage("closed"); }, 100);`;
+  const worker = new Worker(`data:text/javascript,${encodeURI(code)}`, {
+    type: "module",
+  });
+  const messages: string[] = [];
+  worker.onmessage = ({ data }) => messages.push(data);
+  await waitUntil("the lock", () => messages.includes("locked"));
+  const store = await openPinStore(path);
+  assertEquals((await store.list(PINS, new Date(0))).records, []);
+  await store.close();
+  await waitUntil("the end of the lock", () => messages.includes("closed"));
+  worker.terminate();
 });
 
 Deno.test("the path of a server's file is shown only to the operator", async () => {

@@ -14,18 +14,20 @@ import { retryWhileBusy } from "./waiting.ts";
  */
 const BUSY_TIMEOUT_MS = 60_000;
 
-/** Time limit of a change of the tables, which blocks this process. */
-const UPGRADE_TIMEOUT_MS = 10_000;
+/**
+ * Time limit of opening a file, which blocks this process. Another process that
+ * opens or closes the file locks it briefly, since it begins or removes the log.
+ */
+const OPEN_TIMEOUT_MS = 10_000;
 
 /** Mode bits that allow group or others to write. */
 export const WRITABLE_BY_OTHERS = 0o022;
 
 // With a write-ahead log and NORMAL, a commit needs no flush. After a crash of
 // the process the file is intact; after a power failure it may lack the latest
-// commits. Waiting for a lock is done here, because SQLite would block the
-// event loop.
+// commits.
 const SETTINGS = `
-PRAGMA busy_timeout = 0;
+PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS};
 PRAGMA synchronous = NORMAL;
 PRAGMA cache_size = -2048;
 `;
@@ -87,6 +89,9 @@ export class SqliteFile {
           throw unavailable("the file was replaced while it was opened");
         }
         file.#requireSchema(schema);
+        // Waiting for a lock is done here from now on, because SQLite would
+        // block the event loop.
+        file.exec("PRAGMA busy_timeout = 0");
         return file;
       } catch (error) {
         file.close();
@@ -165,7 +170,6 @@ export class SqliteFile {
     { version, upgrade }: SqliteSchema,
     run: (file: SqliteFile) => void,
   ): void {
-    this.#database.exec(`PRAGMA busy_timeout = ${UPGRADE_TIMEOUT_MS}`);
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       const now = this.#database.prepare("PRAGMA user_version").get();
@@ -176,7 +180,6 @@ export class SqliteFile {
       this.#database.exec("COMMIT");
     } finally {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      this.#database.exec("PRAGMA busy_timeout = 0");
     }
   }
 
