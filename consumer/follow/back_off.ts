@@ -139,7 +139,7 @@ export class BackOff {
 }
 
 /**
- * Waits for work until the signal aborts; the work goes on.
+ * Waits for work until the signal aborts; the work continues.
  *
  * @throws the reason of the signal.
  */

@@ -80,7 +80,7 @@ export interface ObserveOptions extends StateScope {
    * `maxAgeMs: 0`). Replaces the consumer's, up or down.
    */
   readonly graceMs?: number | undefined;
-  /** Ends the wait with its reason; a refresh that others share goes on. */
+  /** Ends the wait with its reason; a refresh that others share continues. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Called with the work of refreshing the issuer; not called if the known

@@ -202,7 +202,7 @@ Deno.test("without refreshAhead, a state is used for its maximum age", async () 
   }
 });
 
-Deno.test("a signal ends the wait of its question with its reason, and the refresh goes on", async () => {
+Deno.test("a signal ends the wait of its question with its reason, and the refresh continues", async () => {
   await using issuer = await watchIssuer(1, key1, { maxWaiting: 2 });
   const { asked, go } = issuer.holdFeed();
   const other = issuer.check();
