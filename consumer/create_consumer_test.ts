@@ -56,6 +56,8 @@ Deno.test("a rejected question causes no request", async () => {
       [{ minSequence: -1 }, "/min_sequence"],
       [{ minSequence: 1.5 }, "/min_sequence"],
       [{ minSequence: 2 ** 53 }, "/min_sequence"],
+      ...[[{ graceMs: -1 }, "/graceMs"], [{ graceMs: NaN }, "/graceMs"]],
+      [{ signal: "no" as unknown as AbortSignal }, "/signal"],
     ] as const
   ) {
     const error = await expectSigError(

@@ -15,7 +15,7 @@ import {
   lineOf,
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
-import { QUESTION, START_MS } from "../../tests/kit/watched_issuer.ts";
+import { QUESTION } from "../../tests/kit/watched_issuer.ts";
 
 const [key1, key2] = await importTestKeys();
 const REWRITTEN = [
@@ -76,20 +76,13 @@ Deno.test("an event after the checkpoint that was seen by proof can't be rewritt
   assertEquals((await issuer.ask()).last_sequence, 3);
 });
 
-Deno.test("an event that was seen by proof is compared by a reader of the feed", async () => {
-  await using issuer = await setUp();
-  issuer.publish(issuer.revoked);
-  assertEquals((await issuer.ask()).decision, "deny");
-  issuer.publish([...issuer.kept, await issuer.line(3, key1)]);
-  await expectSigError(() => issuer.ask({ proofs: "never" }), ...REWRITTEN);
-});
-
 Deno.test("answers by proof have the warning of a past contradiction", async () => {
   await using issuer = await setUp();
   issuer.publish(issuer.revoked);
   await issuer.ask();
   issuer.publish(issuer.lines);
   await expectSigError(issuer.ask, ...ROLLED_BACK);
+  await expectSigError(issuer.read, ...ROLLED_BACK);
   issuer.publish(issuer.revoked);
   for (let nth = 0; nth < 2; nth++) {
     const { warnings } = await issuer.ask();
@@ -99,23 +92,6 @@ Deno.test("answers by proof have the warning of a past contradiction", async () 
   const { proof } = await issuer.ask();
   assertEquals(proof?.size, 1);
 });
-
-/** Delays the next request for a path until `go` is called. */
-function hold(
-  documents: Map<string, unknown>,
-  path: string,
-): { readonly asked: Promise<void>; readonly go: () => void } {
-  const served = documents.get(path);
-  const asked = Promise.withResolvers<void>();
-  const go = Promise.withResolvers<void>();
-  documents.set(path, async () => {
-    asked.resolve();
-    documents.set(path, served);
-    await go.promise;
-    return new Response(served as string);
-  });
-  return { asked: asked.promise, go: () => go.resolve() };
-}
 
 for (const isStored of [true, false]) {
   Deno.test(`a refresh in flight does not erase what a proof has shown (stored: ${isStored})`, async () => {
@@ -128,7 +104,7 @@ for (const isStored of [true, false]) {
     });
     const check = () => consumer.check(did, QUESTION);
     assertEquals((await check()).decision, "allow");
-    const held = hold(documents, PATHS.feed);
+    const held = issuer.server.hold(PATHS.feed);
     const slow = consumer.verify(did).catch((error) => error);
     await held.asked;
     await issuer.publishProven(issuer.revoked);
@@ -156,7 +132,7 @@ for (const isStored of [true, false]) {
     const path = [...documents.keys()].find((each) => !fork.has(each));
     assert(path !== undefined);
     // The first read has its documents, and waits for its lines.
-    const held = hold(documents, path);
+    const held = issuer.server.hold(path);
     const first = check().catch((error) => error);
     await held.asked;
     for (const [path, served] of fork) documents.set(path, served);
@@ -167,33 +143,6 @@ for (const isStored of [true, false]) {
     assertEquals(decisions, ["deny", "deny"]);
   });
 }
-
-Deno.test("an acknowledgement accepts no feed that the incident did not record", async () => {
-  await using issuer = await setUp();
-  const { kept, revoked, publish, prove, pins, did } = issuer;
-  publish(revoked);
-  await prove(revoked);
-  await issuer.ask();
-  // The incident records checkpoint and tail of another history.
-  publish(kept);
-  await prove(kept);
-  await expectSigError(issuer.ask, ...REWRITTEN);
-  const { incident } = await showPin(pins, did);
-  assert(incident?.seen && "root" in incident.seen);
-  assertEquals(incident.seen.size, 2);
-  // The recorded checkpoint is served beside a feed that nobody recorded.
-  publish([...kept, await issuer.line(3, key1, { roles: ["admin"] })]);
-  const differs = [
-    "confirmation_required",
-    "the history that is served now differs from the recorded incident",
-  ] as const;
-  await expectSigError(issuer.accept, ...differs);
-  assertEquals((await showPin(pins, did)).proof?.seen, 2);
-  publish(kept);
-  const accepted = await issuer.accept();
-  assertEquals([accepted.sequence, accepted.incident], [2, null]);
-  assertEquals((await issuer.ask()).decision, "allow");
-});
 
 Deno.test("an incident without a checkpoint binds no feed: --expect must name it", async () => {
   await using issuer = await setUp();
@@ -260,29 +209,6 @@ Deno.test("a proven part does not answer once other events were seen", async () 
   assertEquals((await consumer.check(did, now)).decision, "deny");
 });
 
-for (const proofs of ["always", "never"] as const) {
-  Deno.test(`the policy of checkpoints holds when the answer is given (proofs: ${proofs})`, async () => {
-    await using issuer = await setUp();
-    await issuer.prove(issuer.lines, { time: START_MS / 1000 });
-    const { did } = issuer;
-    const consumer = issuer.fresh({
-      ...{ maxAgeMs: 3_600_000, proofs },
-      checkpointPolicy: { maxCheckpointAgeMs: 600_000 },
-    });
-    const check = () => consumer.check(did, QUESTION);
-    assertEquals((await check()).decision, "allow");
-    const asked = issuer.server.exchanges.length;
-    issuer.wait(599_000);
-    assertEquals((await check()).decision, "allow");
-    assertEquals(issuer.server.exchanges.length, asked);
-    issuer.wait(2_000);
-    await expectSigError(check, "checkpoint_stale", "the checkpoint is of");
-    issuer.silence();
-    issuer.wait(20_000);
-    await expectSigError(check, "fetch_status", "404");
-  });
-}
-
 Deno.test("what the tail shows counts, also if no other file can be read", async (t) => {
   const cases = {
     "an earlier end": [(issuer) => issuer.lines, "feed_rolled_back"],
@@ -292,7 +218,7 @@ Deno.test("what the tail shows counts, also if no other file can be read", async
   for (const [name, [tail, code]] of Object.entries<TailCase>(cases)) {
     await t.step(name, async () => {
       await using issuer = await setUp();
-      const { documents } = issuer.server;
+      const { server, server: { documents } } = issuer;
       const grace = { maxAgeMs: 60_000, graceMs: 600_000 };
       const consumer = issuer.fresh({ ...grace, proofs: "always" });
       const check = () => consumer.check(issuer.did, QUESTION);
@@ -303,14 +229,9 @@ Deno.test("what the tail shows counts, also if no other file can be read", async
       const feed = feedOf(tail(issuer));
       const size = feedOf(issuer.lines).length - 1;
       // The tail is served, the whole feed and the states are not.
-      documents.set(PATHS.feed, ({ headers }) => {
-        const from = Number(/=(\d+)-/.exec(headers.get("range") ?? "")?.[1]);
-        if (from !== size) return new Response(null, { status: 503 });
-        const range = `bytes ${from}-${feed.length - 1}/${feed.length}`;
-        return new Response(feed.slice(from), {
-          status: 206,
-          headers: { "content-range": range },
-        });
+      documents.set(PATHS.feed, (request) => {
+        const isTail = request.headers.get("range") === `bytes=${size}-`;
+        return server.respond(request, isTail ? feed : status(503));
       });
       for (const path of documents.keys()) {
         if (path.includes("/state/")) documents.set(path, status(503));

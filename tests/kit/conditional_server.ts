@@ -35,6 +35,16 @@ export interface ConditionalServer extends LoopbackServer {
   ranges: boolean;
   /** Returns the exchanges about one path. */
   of(path: string): readonly Exchange[];
+  /** Responds with a document as if it was published. */
+  respond(request: Request, served: Served | undefined): Promise<Response>;
+  /**
+   * Delays the next response for a path until `go` is called, with what is
+   * served now; `asked` resolves when it is requested.
+   */
+  hold(
+    path: string,
+    served?: Served,
+  ): { readonly asked: Promise<void>; readonly go: () => void };
 }
 
 /** Starts a server without documents. */
@@ -46,7 +56,7 @@ export function startConditionalServer(
   const http = serveLoopback(async (request) => {
     const { pathname: path } = new URL(request.url);
     requests.push(path);
-    const response = await answer(request, server.documents.get(path));
+    const response = await server.respond(request, server.documents.get(path));
     exchanges.push({
       path,
       ifNoneMatch: request.headers.get("if-none-match"),
@@ -56,14 +66,6 @@ export function startConditionalServer(
     });
     return response;
   });
-  const answer = async (request: Request, served: Served | undefined) => {
-    if (served === undefined) return new Response(null, { status: 404 });
-    if (typeof served === "function") return await served(request);
-    const bytes = typeof served === "string"
-      ? new TextEncoder().encode(served)
-      : served;
-    return await respond(request, bytes, server);
-  };
   const server: ConditionalServer = {
     ...http,
     documents: new Map(),
@@ -73,6 +75,26 @@ export function startConditionalServer(
     era: "",
     ranges,
     of: (path) => exchanges.filter((each) => each.path === path),
+    async respond(request, served) {
+      if (served === undefined) return new Response(null, { status: 404 });
+      if (typeof served === "function") return await served(request);
+      const bytes = typeof served === "string"
+        ? new TextEncoder().encode(served)
+        : served;
+      return await respond(request, bytes, server);
+    },
+    hold(path, served = server.documents.get(path)) {
+      const now = server.documents.get(path)!;
+      const asked = Promise.withResolvers<void>();
+      const { promise, resolve: go } = Promise.withResolvers<void>();
+      server.documents.set(path, async (request) => {
+        server.documents.set(path, now);
+        asked.resolve();
+        await promise;
+        return await server.respond(request, served);
+      });
+      return { asked: asked.promise, go };
+    },
   };
   return server;
 }

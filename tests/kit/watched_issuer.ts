@@ -100,17 +100,7 @@ export async function watchIssuer(
     refused: (code, message) => expectSigError(verify, code, message),
     check: (changes) => consumer.check(did, { ...QUESTION, ...changes }),
     statuses: () => server.of(PATHS.feed).map(({ status }) => status),
-    holdFeed() {
-      const feed = documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
-      const asked = Promise.withResolvers<void>();
-      const go = Promise.withResolvers<void>();
-      documents.set(PATHS.feed, async () => {
-        asked.resolve();
-        await go.promise;
-        return new Response(feed);
-      });
-      return { asked: asked.promise, go: () => go.resolve() };
-    },
+    holdFeed: () => server.hold(PATHS.feed),
     publish: (lines) => documents.set(PATHS.feed, feedOf(lines)),
     publishKeys: (keys) => publish(keys, [], [PATHS.jwks, PATHS.did]),
     line: (sequence, key, changes) =>
