@@ -54,13 +54,19 @@ Deno.test("under 50 questions a second, attempts begin 1, 2, 4, 8 and then 10 s 
 });
 
 Deno.test("attempts that fail together are one failure, and an urgent question is never delayed", async () => {
-  const { ask, attempts } = setUp();
+  const { ask, attempts, wait } = setUp();
   const together = await Promise.all(Array.from({ length: 10 }, () => ask()));
   assertEquals(new Set(together), new Set(["fetch_failed"]));
   assertEquals(await ask(), "fetch_failed 2");
   assertEquals(attempts(), 10);
+  const { promise: silence, reject } = Promise.withResolvers<string>();
+  const late = ask(() => silence, true);
   assertEquals(await ask(down, true), "fetch_failed");
-  assertEquals(attempts(), 11);
+  assertEquals(attempts(), 12);
+  // The late failure of an attempt that overlapped does not count.
+  wait(2_000);
+  reject(new SigError("fetch_timeout", { reason: "y" }));
+  assertEquals([await late, await ask()], ["fetch_timeout", "fetch_failed 1"]);
 });
 
 Deno.test("of the questions after the delay one tries again, for 100 ms only, and its attempt continues", async () => {

@@ -10,51 +10,42 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import type { ConsumerOptions } from "../consumer.ts";
-import { createConsumer } from "../create_consumer.ts";
-import { removePin, showPin } from "./manage_pins.ts";
+import { rememberIssuer } from "../testdata/remembered_issuer.ts";
+import { removePin } from "./manage_pins.ts";
 import { sha256Hex } from "../memory/pin.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
 import { tempFolder, TestProcess } from "../../tests/kit/process.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
-import {
-  QUESTION,
-  START_MS,
-  watchIssuer,
-} from "../../tests/kit/watched_issuer.ts";
+import { QUESTION } from "../../tests/kit/watched_issuer.ts";
 
 const [key] = await importTestKeys();
 
 /** An issuer, and processes that share a pin store and a folder of copies. */
 async function setUp(events = 40) {
-  const watched = await watchIssuer(events, key);
   const folder = await tempFolder();
-  const { did, server } = watched;
-  const pins = createMemoryStore();
   const mirrorFolder = `${folder.path}/feeds`;
-  let nowMs = START_MS;
-  const fresh = (options: Partial<ConsumerOptions> = {}) =>
-    createConsumer({
-      ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0 },
-      ...{ pins, mirrorFolder, now: () => new Date(nowMs) },
-      ...options,
-    });
+  const issuer = await rememberIssuer(events, { mirrorFolder });
   return {
-    ...{ ...watched, pins, mirrorFolder, fresh },
-    verify: (options?: Partial<ConsumerOptions>) => fresh(options).verify(did),
-    wait: (ms: number) => nowMs += ms,
+    ...{ ...issuer, mirrorFolder },
+    /** Publishes the feed with an event more. */
+    async grow() {
+      const longer = [...issuer.lines, await issuer.line(events + 1, key)];
+      issuer.publish(longer);
+      return longer;
+    },
     /** Returns statuses and bytes of the feed's responses so far. */
     fetched: () =>
-      server.of(PATHS.feed).map(({ status, bytes }) => [status, bytes]),
-    /** Returns the files of the copies. */
+      issuer.server.of(PATHS.feed).map(({ status, bytes }) => [status, bytes]),
+    /** Returns the files of the copies, with their bytes. */
     files: () =>
-      [...Deno.readDirSync(mirrorFolder)].map(({ name }) =>
-        `${mirrorFolder}/${name}`
-      ),
+      [...Deno.readDirSync(mirrorFolder)].map(({ name }) => {
+        const path = `${mirrorFolder}/${name}`;
+        return [path, Deno.readFileSync(path)] as const;
+      }),
     async [Symbol.asyncDispose]() {
-      await watched[Symbol.asyncDispose]();
+      await issuer[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();
     },
   };
@@ -62,11 +53,10 @@ async function setUp(events = 40) {
 
 Deno.test("a new process fetches only what is new, and verifies everything", async () => {
   await using issuer = await setUp();
-  const { lines, publish, server, mirrorFolder } = issuer;
+  const { server, mirrorFolder } = issuer;
   await issuer.verify();
   assertEquals((await issuer.verify()).feed.verifiedEvents, 40);
-  const longer = [...lines, await issuer.line(41, key)];
-  publish(longer);
+  const longer = await issuer.grow();
   for (const _process of [1, 2]) {
     const { feed, state } = await issuer.verify();
     assertEquals([feed.verifiedEvents, state.last_sequence], [41, 41]);
@@ -82,30 +72,28 @@ Deno.test("a new process fetches only what is new, and verifies everything", asy
   await issuer.verify();
   await issuer.verify({ full: true });
   assertEquals(keys().slice(4), [200, 200]);
-  const modes = [mirrorFolder, ...issuer.files()].map((path) =>
-    Deno.statSync(path).mode! & 0o777
-  );
+  const paths = [mirrorFolder, ...issuer.files().map(([path]) => path)];
+  const modes = paths.map((path) => Deno.statSync(path).mode! & 0o777);
   assertEquals(modes, [0o700, 0o600, 0o600]);
 });
 
 Deno.test("a running process appends the tail that it has fetched to the copy", async () => {
   await using issuer = await setUp();
-  const { did, line, lines, publish, fresh } = issuer;
+  const { did, fresh } = issuer;
   const running = fresh();
   await running.verify(did);
-  publish([...lines, await line(41, key)]);
+  await issuer.grow();
   await running.verify(did);
   await issuer.verify();
-  const statuses = issuer.fetched().map(([status]) => status);
-  assertEquals(statuses, [200, 206, 304]);
+  assertEquals(issuer.statuses(), [200, 206, 304]);
 });
 
 for (const full of [false, true]) {
   Deno.test(`a contradiction states the first event that differs (full: ${full})`, async () => {
     await using issuer = await setUp(3);
-    const { did, pins, line, lines, publish } = issuer;
+    const { line, lines, publish } = issuer;
     await issuer.verify();
-    const { prefix_sha256: old } = await showPin(pins, did);
+    const { prefix_sha256: old } = await issuer.pin();
     const other = await line(2, key, { roles: ["deploy", "x"] });
     publish([...lines.with(1, other), await line(4, key)]);
     for (let process = 0; process < 2; process++) {
@@ -116,7 +104,7 @@ for (const full of [false, true]) {
       );
       assertEquals([context.sequence, context.remembered_sha256], [2, old]);
     }
-    const { incident, sequence } = await showPin(pins, did);
+    const { incident, sequence } = await issuer.pin();
     assertEquals([incident?.code, sequence], ["feed_rewritten", 3]);
     assertStringIncludes(incident?.detail ?? "", "event 2 is not the one");
     assertStringIncludes(incident?.detail ?? "", `was ${old}, is `);
@@ -126,13 +114,10 @@ for (const full of [false, true]) {
 Deno.test("a damaged or exchanged copy is read again, and never the issuer's fault", async () => {
   await using issuer = await setUp();
   await issuer.verify();
-  const clean = issuer.files().map((file) =>
-    [file, Deno.readFileSync(file)] as const
-  );
-  const strange = await setUp(40);
+  const clean = issuer.files();
+  await using strange = await setUp();
   await strange.verify();
-  const others = strange.files().map((file) => Deno.readFileSync(file));
-  await strange[Symbol.asyncDispose]();
+  const others = strange.files().map(([, bytes]) => bytes);
   let cases = 0;
   for (const [file, bytes] of clean) {
     const changes: Uint8Array[] = [
@@ -154,7 +139,7 @@ Deno.test("a damaged or exchanged copy is read again, and never the issuer's fau
     }
   }
   assert(cases > 50);
-  const { incident, inconsistency } = await showPin(issuer.pins, issuer.did);
+  const { incident, inconsistency } = await issuer.pin();
   assertEquals([incident, inconsistency], [null, null]);
 });
 
@@ -176,13 +161,8 @@ Deno.test("a copy never hides other bytes that were cut off", async () => {
       }),
       { headers: { "content-length": String(bytes.length) } },
     );
-  const otherTail = ({ headers }: Request) => {
-    const from = Number(/\d+/.exec(headers.get("range") ?? ""));
-    return new Response("x", {
-      status: 206,
-      headers: { "content-range": `bytes ${from}-${from}/${from + 1}` },
-    });
-  };
+  const otherTail = (request: Request) =>
+    issuer.server.respond(request, served.with(served.length - 2, 0x20));
   for (
     const [first, second, isFault] of [
       // Other bytes, then no answer.
@@ -210,12 +190,10 @@ Deno.test("a copy never hides other bytes that were cut off", async () => {
 
 Deno.test("a copy that is longer than what is remembered is not used", async () => {
   await using issuer = await setUp();
-  const { did, line, lines, publish, pins, server } = issuer;
-  publish([...lines, await line(41, key)]);
+  const { lines, publish, server } = issuer;
+  await issuer.grow();
   await issuer.verify({ pins: createMemoryStore() });
-  const copies = issuer.files().map((file) =>
-    [file, Deno.readFileSync(file)] as const
-  );
+  const copies = issuer.files();
   for (const [file] of copies) Deno.removeSync(file);
   publish(lines);
   await issuer.verify();
@@ -229,7 +207,7 @@ Deno.test("a copy that is longer than what is remembered is not used", async () 
         : new Response(feedOf(lines)),
   );
   assertEquals((await issuer.verify()).state.last_sequence, 40);
-  assertEquals((await showPin(pins, did)).sequence, 40);
+  assertEquals((await issuer.pin()).sequence, 40);
 });
 
 Deno.test("what was read answers in a new process within the maximum age, without a request", async () => {
@@ -257,12 +235,11 @@ Deno.test("nothing is kept of a read that was not accepted", async () => {
   await using issuer = await setUp();
   const { lines, publish } = issuer;
   await issuer.verify();
-  const read = () => issuer.files().map((file) => Deno.readFileSync(file));
-  const before = read();
+  const before = issuer.files();
   for (const feed of [[...lines, "x"], ["x", ...lines], lines.slice(1)]) {
     publish(feed);
     await assertRejects(() => issuer.verify(), SigError, "Cannot ");
-    assertEquals(read(), before);
+    assertEquals(issuer.files(), before);
   }
   publish(lines);
   await issuer.verify();
@@ -284,7 +261,7 @@ Deno.test("a folder, a FIFO or a link in place of a copy is not opened", async (
       (file: string) => Deno.symlink("/dev/zero", file),
     ]
   ) {
-    for (const file of issuer.files()) {
+    for (const [file] of issuer.files()) {
       await Deno.remove(file);
       await make(file);
       // Opening a FIFO would block this process.
@@ -297,11 +274,11 @@ Deno.test("a folder, a FIFO or a link in place of a copy is not opened", async (
 
 Deno.test("without a folder that no other user may change, nothing is read or kept", async () => {
   await using issuer = await setUp();
-  const { mirrorFolder, files, line, lines, publish } = issuer;
+  const { mirrorFolder, files } = issuer;
   await issuer.verify();
-  const before = files().map((file) => Deno.readFileSync(file));
-  publish([...lines, await line(41, key)]);
-  const inFile = `${files()[0]}/feeds`;
+  const before = files();
+  await issuer.grow();
+  const inFile = `${before[0]?.[0]}/feeds`;
   assertEquals(
     (await issuer.verify({ mirrorFolder: inFile })).feed.verifiedEvents,
     41,
@@ -310,25 +287,23 @@ Deno.test("without a folder that no other user may change, nothing is read or ke
   for (const mode of [0o720, 0o702]) {
     await Deno.chmod(mirrorFolder, mode);
     await issuer.verify();
-    assertEquals(files().map((file) => Deno.readFileSync(file)), before);
+    assertEquals(files(), before);
   }
   await Deno.chmod(mirrorFolder, 0o755);
   await issuer.verify();
   await issuer.verify();
-  const statuses = issuer.fetched().map(([status]) => status);
-  assertEquals(statuses, [200, 200, 200, 200, 200, 304]);
+  assertEquals(issuer.statuses(), [200, 200, 200, 200, 200, 304]);
 });
 
 Deno.test("a part of another process that is not there any more costs no copy", async () => {
   await using issuer = await setUp();
   await issuer.verify();
-  const [copy] = issuer.files().toSorted();
+  const [copy] = issuer.files().map(([path]) => path).toSorted();
   await Deno.symlink("/nowhere", `${copy}.gone.part`);
-  issuer.publish([...issuer.lines, await issuer.line(41, key)]);
+  await issuer.grow();
   await issuer.verify();
   await issuer.verify();
-  const statuses = issuer.fetched().map(([status]) => status);
-  assertEquals(statuses, [200, 206, 304]);
+  assertEquals(issuer.statuses(), [200, 206, 304]);
 });
 
 Deno.test("processes that share a copy, and are killed at any time, read what the server has", async () => {

@@ -227,28 +227,6 @@ Deno.test("without proofs a key that signs for the first time causes a warning",
   assertEquals(key_added, [{ kid, at: "2026-06-01T00:00:00Z" }]);
 });
 
-Deno.test("after an incident by proof only the recorded checkpoint is accepted", async () => {
-  await using issuer = await setUp();
-  await issuer.ask();
-  const published = [key1, key2];
-  issuer.publishKeys(published);
-  const lines = await issuer.longer(key2);
-  const content = { keys: [key2], published };
-  await issuer.publishProven(lines, content);
-  await expectSigError(() => issuer.ask(), ...NOT_INTRODUCED);
-  await issuer.publishProven([...lines, await issuer.line(8, key2)], content);
-  await expectSigError(
-    issuer.accept,
-    "confirmation_required",
-    "the history that is served now differs from the recorded incident",
-  );
-  await issuer.publishProven(lines, content);
-  const { sequence, proof } = await issuer.accept();
-  assertEquals([sequence, proof?.size], [7, 7]);
-  const answer = await issuer.ask();
-  assertEquals([answer.decision, answer.proof?.size], ["allow", 7]);
-});
-
 Deno.test("minSequence, refresh and maxWaitMs apply to questions by proof", async () => {
   await using issuer = await setUp();
   const { did, server: { documents, hold } } = issuer;

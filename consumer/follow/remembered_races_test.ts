@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { PinStore } from "../memory/open_pin_store.ts";
-import { acknowledgePin, removePin } from "./manage_pins.ts";
+import { removePin } from "./manage_pins.ts";
 import type { Consumer } from "../consumer.ts";
 import {
   feedOf,
@@ -13,8 +13,10 @@ import { QUESTION } from "../../tests/kit/watched_issuer.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   type RememberedIssuer,
-  withIssuer,
+  rememberIssuer,
 } from "../testdata/remembered_issuer.ts";
+
+const [key] = await importTestKeys();
 
 // promise: An older state never overwrites a newer one; no answer comes from
 //   incomplete records.
@@ -23,44 +25,42 @@ const ROLLED_BACK = ["feed_rolled_back", "Cannot trust feed"] as const;
 const REWRITTEN = ["feed_rewritten", "Cannot trust feed"] as const;
 const INCONSISTENT = ["history_was_inconsistent"] as const;
 
-/** Returns a store that runs work once, right before its first write. */
-function before(store: PinStore, work: () => Promise<void>): PinStore {
-  let isFirst = true;
-  const once = async () => {
-    if (!isFirst) return;
-    isFirst = false;
-    await work();
-  };
+/** Returns a store that runs work once, before its first write. */
+function before(store: PinStore, work: () => Promise<unknown>): PinStore {
+  let once: typeof work | undefined = work;
   return {
     ...store,
     async put(...args) {
-      await once();
+      const first = once;
+      once = undefined;
+      await first?.();
       return await store.put(...args);
     },
   };
 }
 
-/** Registers a test for a store in a file, and for one in memory. */
+/** Registers a test of processes that share the memory of an issuer. */
 function racesTest(
   name: string,
   work: (issuer: RememberedIssuer) => Promise<void>,
 ): void {
-  for (const kind of ["file", "records"] as const) {
-    Deno.test(`${name} (${kind})`, () => withIssuer(work, kind));
-  }
+  Deno.test(name, async () => {
+    await using issuer = await rememberIssuer();
+    await work(issuer);
+  });
 }
 
 racesTest(
   "a slow process does not overwrite a pin that was removed and created again",
-  async ({ did, pins, fresh, publish }) => {
-    await publish([upsert(1)]);
-    await fresh().verify(did);
-    await publish([upsert(2, { relationship_id: "r2", subject: "other" })]);
+  async ({ did, pins, fresh, append, verify }) => {
+    await append(upsert(1));
+    await verify();
+    await append(upsert(2, { relationship_id: "r2", subject: "other" }));
     const slow = before(pins, async () => {
       await removePin(pins, did);
-      await fresh().verify(did);
+      await verify();
     });
-    await fresh({ pins: slow }).verify(did);
+    await verify({ pins: slow });
     assertEquals((await fresh().check(did, QUESTION)).decision, "allow");
     assertEquals((await fresh().state(did)).last_sequence, 2);
   },
@@ -68,18 +68,18 @@ racesTest(
 
 racesTest(
   "a question is answered while other processes refresh repeatedly",
-  async ({ did, pins, fresh, publish }) => {
-    await publish([upsert(1)]);
-    await fresh().verify(did);
+  async ({ did, pins, fresh, append, verify }) => {
+    await append(upsert(1));
+    await verify();
     const whileOthersAsk = () =>
       before(pins, async () => {
-        for (let i = 0; i < 20; i++) await fresh().verify(did);
+        for (let i = 0; i < 20; i++) await verify();
       });
     const answer = await fresh({ pins: whileOthersAsk() }).check(did, QUESTION);
     assertEquals(answer.decision, "allow");
     // All processes see the same new event.
-    await publish([upsert(2, { relationship_id: "r2", subject: "other" })]);
-    const grown = await fresh({ pins: whileOthersAsk() }).verify(did);
+    await append(upsert(2, { relationship_id: "r2", subject: "other" }));
+    const grown = await verify({ pins: whileOthersAsk() });
     assertEquals(grown.feed.verifiedEvents, 2);
     const whole = fresh({ pins: whileOthersAsk(), full: true });
     assertEquals((await whole.check(did, QUESTION)).decision, "allow");
@@ -89,15 +89,15 @@ racesTest(
 
 racesTest(
   "an older state does not overwrite a newer state",
-  async ({ did, pins, fresh, publish }) => {
-    await publish([upsert(1)]);
-    await fresh().verify(did);
-    await publish([upsert(2)]);
+  async ({ did, pins, fresh, append, verify }) => {
+    await append(upsert(1));
+    await verify();
+    await append(upsert(2));
     const slow = before(pins, async () => {
-      await publish([revoke(3)]);
-      await fresh().verify(did);
+      await append(revoke(3));
+      await verify();
     });
-    const { state } = await fresh({ pins: slow }).verify(did);
+    const { state } = await verify({ pins: slow });
     assertEquals(state.last_sequence, 3);
     assertEquals((await fresh().check(did, QUESTION)).decision, "deny");
   },
@@ -105,20 +105,20 @@ racesTest(
 
 racesTest(
   "a contradiction that another process has seen is not overwritten",
-  async ({ did, pins, fresh, publish, server: { documents } }) => {
-    await publish([upsert(1), upsert(2)]);
-    await fresh().verify(did);
+  async ({ did, pins, append, verify, server: { documents } }) => {
+    await append(upsert(1), upsert(2));
+    await verify();
     for (const full of [false, true]) {
       await removePin(pins, did);
-      await fresh().verify(did);
-      await publish([upsert(full ? 4 : 3)]);
+      await verify();
+      await append(upsert(full ? 4 : 3));
       const whole = documents.get(PATHS.feed)!;
       const slow = before(pins, async () => {
         documents.set(PATHS.feed, feedOf([]));
-        await expectSigError(() => fresh().verify(did), ...ROLLED_BACK);
+        await expectSigError(verify, ...ROLLED_BACK);
         documents.set(PATHS.feed, whole);
       });
-      const { warnings } = await fresh({ pins: slow, full }).verify(did);
+      const { warnings } = await verify({ pins: slow, full });
       assertEquals(warnings.map(({ code }) => code), [...INCONSISTENT]);
     }
   },
@@ -126,28 +126,25 @@ racesTest(
 
 racesTest(
   "watching yields no event of a history that another process replaced",
-  async ({ did, pins, fresh, publish, server: { documents } }) => {
+  async ({ did, pins, fresh, append, verify, server: { documents } }) => {
     const watched = async (watcher: Consumer, from?: number) => {
       const options = { once: true, from };
       const events = await Array.fromAsync(watcher.watch(did, options));
       return events.map(({ event_id }) => event_id);
     };
-    await publish([upsert(1)]);
+    await append(upsert(1));
     const first = new TextDecoder().decode(
       documents.get(PATHS.feed) as Uint8Array,
     );
     assertEquals(await watched(fresh(), 1), ["e1"]);
-    await publish([upsert(2)]);
+    await append(upsert(2));
     const whole = documents.get(PATHS.feed)!;
-    const otherLine = await lineOf(
-      { ...upsert(2, { event_id: "other" }), issuer: did },
-      (await importTestKeys())[0],
-    );
-    documents.set(PATHS.feed, `${first}${otherLine}\n`);
+    const other = upsert(2, { event_id: "other", issuer: did });
+    documents.set(PATHS.feed, `${first}${await lineOf({ ...other }, key)}\n`);
     const slow = before(pins, async () => {
       await removePin(pins, did);
       documents.set(PATHS.feed, whole);
-      await fresh().verify(did);
+      await verify();
     });
     assertEquals(await watched(fresh({ pins: slow })), ["e2"]);
   },
@@ -155,8 +152,8 @@ racesTest(
 
 racesTest(
   "a state from one URL of a host does not answer for another URL",
-  async ({ did, fresh, publish, server: { origin, documents } }) => {
-    await publish([upsert(1)]);
+  async ({ did, fresh, append, server: { origin, documents } }) => {
+    await append(upsert(1));
     // A user can upload files to this path, and serves an older feed.
     documents.set(
       "/files/sig.json",
@@ -164,7 +161,7 @@ racesTest(
         .replace(PATHS.feed, "/files/feed.jsonl"),
     );
     documents.set("/files/feed.jsonl", documents.get(PATHS.feed)!);
-    await publish([revoke(2)]);
+    await append(revoke(2));
     const files = fresh({ issuers: [`${origin}/files/sig.json`] });
     assertEquals((await files.check(did, QUESTION)).decision, "allow");
     const usual = fresh({ maxAgeMs: 60_000 });
@@ -175,8 +172,8 @@ racesTest(
 
 racesTest(
   "a contradiction seen by one process stops the answers of other processes",
-  async ({ did, fresh, publish, server: { documents } }) => {
-    await publish([upsert(1), upsert(2)]);
+  async ({ did, fresh, append, verify, server: { documents } }) => {
+    await append(upsert(1), upsert(2));
     const running = fresh({ maxAgeMs: 60_000 });
     assertEquals((await running.check(did, QUESTION)).decision, "allow");
     const whole = documents.get(PATHS.feed)!;
@@ -186,7 +183,7 @@ racesTest(
       await expectSigError(ask, ...ROLLED_BACK);
     }
     documents.set(PATHS.feed, whole);
-    await fresh().verify(did);
+    await verify();
     const { warnings } = await running.check(did, QUESTION);
     assertEquals(warnings.map(({ code }) => code), [...INCONSISTENT]);
   },
@@ -194,17 +191,17 @@ racesTest(
 
 racesTest(
   "a running process continues from its own state after other processes have read more",
-  async ({ did, fresh, publish, server: { documents } }) => {
-    await publish([upsert(1)]);
+  async ({ did, fresh, append, verify, server: { documents } }) => {
+    await append(upsert(1));
     const running = fresh();
     await running.verify(did);
-    await publish([upsert(2)]);
-    await fresh().verify(did);
-    await publish([revoke(3)]);
+    await append(upsert(2));
+    await verify();
+    await append(revoke(3));
     assertEquals((await running.check(did, QUESTION)).last_sequence, 3);
     // Other processes have seen an event that the issuer then removes.
-    await publish([upsert(4)]);
-    await fresh().verify(did);
+    await append(upsert(4));
+    await verify();
     const lines = new TextDecoder().decode(
       documents.get(PATHS.feed) as Uint8Array,
     )
@@ -220,22 +217,21 @@ racesTest(
 
 racesTest(
   "a running process does not continue from a history that was replaced",
-  async ({ did, pins, fresh, publish, server: { documents } }) => {
-    await publish([upsert(1), upsert(2)]);
+  async (
+    { did, fresh, append, verify, accept, server: { documents } },
+  ) => {
+    await append(upsert(1), upsert(2));
     const [first, second] = [fresh(), fresh()];
     for (const running of [first, second]) await running.verify(did);
     const replaced = documents.get(PATHS.feed)!;
-    const [key] = await importTestKeys();
     // Of the same length, with the same last line.
     const others = [upsert(1, { roles: ["review"] }), upsert(2), upsert(3)];
     const lines = await Promise.all(
       others.map((each) => lineOf({ ...each, issuer: did }, key)),
     );
     documents.set(PATHS.feed, feedOf(lines.slice(0, 2)));
-    await expectSigError(() => fresh().verify(did), ...REWRITTEN);
-    const now = new Date("2026-06-01T00:00:00Z");
-    const options = { reason: "restored", now, allowPrivate: true };
-    await acknowledgePin(pins, did, options);
+    await expectSigError(verify, ...REWRITTEN);
+    await accept();
     // With the entity tag that this process still has.
     documents.set(PATHS.feed, replaced);
     await expectSigError(() => first.verify(did), ...REWRITTEN);
@@ -247,32 +243,32 @@ racesTest(
 );
 
 for (const maxAgeMs of [0, 60_000]) {
-  Deno.test(`an event that another process sees right after the pin was read is part of the answer (maximum age ${maxAgeMs})`, () =>
-    withIssuer(async ({ did, pins, fresh, publish }) => {
-      await publish([upsert(1)]);
-      await fresh().verify(did);
-      await publish([revoke(2)]);
-      let isFirst = true;
+  racesTest(
+    `an event that another process sees right after the pin was read is part of the answer (maximum age ${maxAgeMs})`,
+    async ({ did, pins, fresh, append, verify }) => {
+      await append(upsert(1));
+      await verify();
+      await append(revoke(2));
+      let other: Promise<unknown> | undefined;
       const between: PinStore = {
         ...pins,
         async get(...args) {
           const found = await pins.get(...args);
-          if (isFirst) {
-            isFirst = false;
-            await fresh().verify(did);
-          }
+          await (other ??= verify());
           return found;
         },
       };
       const consumer = fresh({ pins: between, maxAgeMs });
       assertEquals((await consumer.check(did, QUESTION)).decision, "deny");
-    }));
+    },
+  );
 }
 
-Deno.test("a contradiction is recorded although another process rewrites the same lines", () =>
-  withIssuer(async ({ did, pins, fresh, publish, server: { documents } }) => {
-    await publish([upsert(1), revoke(2)]);
-    await fresh().verify(did);
+racesTest(
+  "a contradiction is recorded although another process rewrites the same lines",
+  async ({ did, pins, fresh, append, verify, server: { documents } }) => {
+    await append(upsert(1), revoke(2));
+    await verify();
     const feed = documents.get(PATHS.feed)!;
     const metadata = documents.get(PATHS.metadata)!;
     documents.set(PATHS.feed, "");
@@ -280,11 +276,11 @@ Deno.test("a contradiction is recorded although another process rewrites the sam
       documents.set(PATHS.feed, feed);
       // The same metadata in different bytes.
       documents.set(PATHS.metadata, `${metadata}\n`);
-      await fresh().verify(did);
+      await verify();
     });
-    const verify = () => fresh({ pins: racing }).verify(did);
-    await expectSigError(verify, ...ROLLED_BACK);
+    await expectSigError(() => verify({ pins: racing }), ...ROLLED_BACK);
     const { decision, warnings } = await fresh().check(did, QUESTION);
     assertEquals(decision, "deny");
     assertEquals(warnings.map(({ code }) => code), [...INCONSISTENT]);
-  }));
+  },
+);

@@ -6,7 +6,8 @@ import { listPins, openPinStore, removePin, showPin } from "../pins.ts";
 import type { RecordStore } from "../store/record_store.ts";
 import { ALICE, revoke, upsert } from "../../tests/kit/events.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { withIssuer } from "../testdata/remembered_issuer.ts";
+import { openPinFile } from "../../tests/kit/pin_file.ts";
+import { rememberIssuer } from "../testdata/remembered_issuer.ts";
 
 // promise: A damaged pin store is `store_unavailable`, and never an answer.
 
@@ -33,38 +34,40 @@ interface Remembered {
 async function withRemembered(
   work: (remembered: Remembered) => Promise<void>,
 ): Promise<void> {
-  await withIssuer(async ({ did, pins, path, fresh, publish }) => {
-    await publish(EVENTS);
-    await fresh().verify(did);
-    for await (const _ of fresh().watch(did, { once: true })) assert(false);
-    await pins.close();
-    const open: Remembered["open"] = async (work) => {
-      const pins = await openPinStore(path);
+  await using file = await openPinFile();
+  const { pins, path } = file;
+  await using issuer = await rememberIssuer(0, { pins });
+  const { did, fresh } = issuer;
+  await issuer.append(...EVENTS);
+  await issuer.verify();
+  for await (const _ of fresh().watch(did, { once: true })) assert(false);
+  await pins.close();
+  const open: Remembered["open"] = async (work) => {
+    const pins = await openPinStore(path);
+    try {
+      return await work(fresh({ pins }), pins);
+    } finally {
+      await pins.close();
+    }
+  };
+  await work({
+    ...{ did, path, open },
+    decide: () =>
+      open(async (consumer) => {
+        const question = {
+          subject: ALICE,
+          require: ["role=deploy"] as const,
+        };
+        return (await consumer.check(did, question)).decision;
+      }),
+    change(sql) {
+      const database = new DatabaseSync(path);
       try {
-        return await work(fresh({ pins }), pins);
+        assert(database.prepare(sql).run().changes > 0, sql);
       } finally {
-        await pins.close();
+        database.close();
       }
-    };
-    await work({
-      ...{ did, path, open },
-      decide: () =>
-        open(async (consumer) => {
-          const question = {
-            subject: ALICE,
-            require: ["role=deploy"] as const,
-          };
-          return (await consumer.check(did, question)).decision;
-        }),
-      change(sql) {
-        const database = new DatabaseSync(path);
-        try {
-          assert(database.prepare(sql).run().changes > 0, sql);
-        } finally {
-          database.close();
-        }
-      },
-    });
+    },
   });
 }
 

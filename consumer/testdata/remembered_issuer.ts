@@ -1,71 +1,57 @@
-/** An issuer whose feed grows, and consumers that share a pin store. */
+/** An issuer on a server, and processes that share a memory of it. */
 
-import type { Consumer, ConsumerOptions } from "../consumer.ts";
-import { createConsumer } from "../create_consumer.ts";
-import type { PinStore } from "../memory/open_pin_store.ts";
+import { type Consumer, type ConsumerOptions, createConsumer } from "../mod.ts";
+import { acknowledgePin, type PinRecord, showPin } from "../pins.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
-import {
-  type ConditionalServer,
-  startConditionalServer,
-} from "../../tests/kit/conditional_server.ts";
 import type { revoke, upsert } from "../../tests/kit/events.ts";
-import { openPinFile } from "../../tests/kit/pin_file.ts";
-import {
-  feedOf,
-  importTestKeys,
-  lineOf,
-  makeDocuments,
-  PATHS,
-} from "../../tests/kit/test_issuer.ts";
+import { importTestKeys, lineOf } from "../../tests/kit/test_issuer.ts";
+import { START_MS, watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
-const [key] = await importTestKeys();
+const [key1] = await importTestKeys();
 
 /** An event of the issuer's feed. */
 export type Event = ReturnType<typeof upsert> | ReturnType<typeof revoke>;
 
-/** The issuer and its consumers, for a test. */
-export interface RememberedIssuer {
-  readonly did: string;
-  readonly pins: PinStore;
-  /** The path of the pin store, if it is a file. */
-  readonly path: string;
-  readonly server: ConditionalServer;
-  /** Creates a consumer as a new process would. */
-  fresh(more?: Partial<ConsumerOptions>): Consumer;
-  /** Adds events to the feed. */
-  publish(events: readonly Event[]): Promise<void>;
-}
+/** An issuer, and processes that share a memory of it. */
+export type RememberedIssuer = Awaited<ReturnType<typeof rememberIssuer>>;
 
 /**
- * Runs a test with such an issuer; the pin store is a file, or has records
- * only.
+ * Starts an issuer with upserts 1 to n.
+ *
+ * @param shared Options of all processes (default: a store in memory).
  */
-export async function withIssuer(
-  work: (issuer: RememberedIssuer) => Promise<void>,
-  kind: "file" | "records" = "file",
-): Promise<void> {
-  await using server = startConditionalServer();
-  const { did, origin, documents } = server;
-  const keys = [key];
-  for (const each of makeDocuments({ did, origin, keys, lines: [] })) {
-    documents.set(...each);
-  }
-  await using file = await openPinFile();
-  const pins = kind === "file" ? file.pins : createMemoryStore();
-  const now = () => new Date("2026-06-01T00:00:00Z");
-  const lines: string[] = [];
-  await work({
-    ...{ did, pins, server, path: file.path },
-    fresh: (more) =>
-      createConsumer({
-        ...{ issuers: [did], allowPrivate: true, now, maxAgeMs: 0, pins },
-        ...more,
-      }),
-    async publish(events) {
+export async function rememberIssuer(
+  events = 0,
+  { pins = createMemoryStore(), ...shared }: Partial<ConsumerOptions> = {},
+) {
+  const watched = await watchIssuer(events, key1);
+  const { did, publish } = watched;
+  const lines = [...watched.lines];
+  let nowMs = START_MS;
+  /** Creates a consumer as a new process would. */
+  const fresh = (options: Partial<ConsumerOptions> = {}): Consumer =>
+    createConsumer({
+      ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0, pins },
+      ...{ now: () => new Date(nowMs), ...shared, ...options },
+    });
+  return {
+    ...{ ...watched, pins, fresh },
+    /** Reads the feed as a new process. */
+    verify: (options?: Partial<ConsumerOptions>) => fresh(options).verify(did),
+    /** Adds events to the feed. */
+    async append(...events: readonly Event[]) {
       for (const event of events) {
-        lines.push(await lineOf({ ...event, issuer: did }, key));
+        lines.push(await lineOf({ ...event, issuer: did }, key1));
       }
-      documents.set(PATHS.feed, feedOf(lines));
+      publish(lines);
     },
-  });
+    wait: (ms: number) => nowMs += ms,
+    pin: (): Promise<PinRecord> => showPin(pins, did),
+    /** Accepts the history that is served now. */
+    accept: (expect?: string): Promise<PinRecord> =>
+      acknowledgePin(pins, did, {
+        ...{ allowPrivate: true, now: new Date(nowMs), reason: "by phone" },
+        ...{ expect, mirrorFolder: shared.mirrorFolder },
+      }),
+  };
 }
