@@ -63,9 +63,6 @@ const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
   ["issued_at_future", "warning", [], at("2025-01-01")],
   ["personal_data", "warning", [`${UPSERT} --title eve@acme.example`]],
   ["second_active_relationship", "warning", [UPSERT, UPSERT]],
-  ["expired_not_ended", "info", [
-    `${UPSERT} --valid-from 2020-01-01T00:00:00Z --valid-until 2025-01-01T00:00:00Z`,
-  ]],
   ["people_file_invalid", "error", async (workspace) => {
     await workspace.write(
       "acme/.sig/people.csv",
@@ -90,14 +87,7 @@ const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
       (did) => did.assertionMethod.pop(),
     );
   }],
-  ["key_unused", "info", [ROTATE, "rotate-key --dir $D/acme --kid k3"]],
-  [
-    "other_draft_document",
-    "warning",
-    (workspace) => workspace.write("acme/.well-known/sig-metadata.json", "{}"),
-  ],
   ["folder_open_to_others", "warning", chmod("acme/.sig", 0o755)],
-  ["document_closed_to_others", "info", chmod(FEED, 0o600)],
   ["key_open_to_others", "error", chmod(KEY, 0o644)],
   // A key that has not signed yet.
   ["key_open_to_others", "error", async (workspace) => {

@@ -59,8 +59,6 @@ interface ServedPlace {
   /** Requests a URL; `probeUrl` with its policy. */
   readonly probe: (url: string, options: ProbeOptions) => Promise<ResponseHead>;
   readonly now: Date;
-  /** Origin of the same host over http (default: its port 80). */
-  readonly httpOrigin?: string;
 }
 
 /** The responses of a server. */
@@ -68,55 +66,38 @@ export type ServedAnswers = Awaited<ReturnType<typeof askServer>>;
 
 /** Requests each document as a browser and as a reader would. */
 export async function askServer(
-  { feedBytes, httpOrigin, location, metadata, now, probe }: ServedPlace,
+  { feedBytes, location, metadata, now, probe }: ServedPlace,
   requests: Requests,
 ) {
   const { metadataRef } = location;
   const { events_uri: feedUrl, jwks_uri, proofs_uri } = metadata;
-  const { host, origin, port, protocol } = new URL(metadataRef);
+  const { origin } = new URL(metadataRef);
   const ask = (url: string, options: ProbeOptions = {}) =>
-    requests.ask(
-      `${options.method ?? "GET"} ${url}`,
-      (signal) => probe(url, { ...options, signal }),
-    );
-  /** Returns null if the server is unreachable, undefined after the deadline. */
-  const reached = (url: string, options?: ProbeOptions) =>
-    ask(url, options).catch((error) => {
-      if (isSigError(error) && error.category === "unavailable") return null;
-      throw error;
-    });
+    requests.ask(`GET ${url}`, (signal) => probe(url, { ...options, signal }));
   /** The documents that were answered with 200. */
   const heads: ServedHead[] = [];
   const did = origin + WELL_KNOWN_PATHS.did_document;
   const checkpoint = proofs_uri === undefined
     ? []
     : [`${proofs_uri}checkpoint`];
-  const reader = { origin: "https://reader.example" };
+  const headers = {
+    origin: "https://reader.example",
+    "accept-encoding": "gzip, br",
+  };
   for (const url of [did, jwks_uri, metadataRef, feedUrl, ...checkpoint]) {
-    const headers = { ...reader, "accept-encoding": "gzip, br" };
     const head = await ask(url, { headers });
     if (head?.status === 200) heads.push({ path: new URL(url).pathname, head });
   }
   const feed = await askConditions(location, feedUrl, feedBytes, requests);
-  const httpUrl = (httpOrigin ?? `http://${host}`) + WELL_KNOWN_PATHS.metadata;
-  const asksHttp = protocol === "https:" &&
-    (port === "" || httpOrigin !== undefined);
-  const http = asksHttp ? await reached(httpUrl, { allowHttp: true }) : null;
-  const preflight = await reached(feedUrl, {
-    method: "OPTIONS",
-    headers: {
-      ...reader,
-      "access-control-request-method": "GET",
-      "access-control-request-headers": "if-none-match",
-    },
-  });
   /** Paths that were answered with 200 and must not be. */
   const present: string[] = [];
   /** The responses with 404 to paths that do not exist. */
   const absent: ServedHead[] = [];
   const unpublished = proofs_uri === undefined ? [] : [ABSENT_PROOF];
   for (const path of [ABSENT, ...unpublished, ...PRIVATE]) {
-    const head = await reached(origin + path);
+    const head = await ask(origin + path).catch((error) => {
+      if (!isSigError(error) || error.category !== "unavailable") throw error;
+    });
     if (head?.status === 200) present.push(path);
     if (head?.status === 404) absent.push({ path, head });
   }
@@ -126,11 +107,8 @@ export async function askServer(
     heads,
     metadataRef,
     now,
-    preflight,
     absent,
     present,
-    /** The response over http, and its URL. */
-    http: http ? { url: httpUrl, head: http } : undefined,
     /** The requests without a response before the deadline. */
     unanswered: requests.unanswered,
   };

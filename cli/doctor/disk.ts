@@ -9,21 +9,6 @@ import { error, type FindingTable, info, warning } from "./finding.ts";
 
 /** Permission bits of group and others. */
 const OTHERS = 0o077;
-/** Read permission bits of group and others. */
-const READABLE = 0o044;
-
-/** The published paths, each folder before its content. */
-const PUBLISHED = [
-  "",
-  "/sig.json",
-  "/jwks.json",
-  "/did.json",
-  "/sig",
-  "/sig/events.jsonl",
-  "/sig/checkpoint",
-  "/sig/state",
-  "/sig/tile",
-].map((place) => `.well-known${place}`);
 
 type ExaminedDisk = Awaited<ReturnType<typeof readDisk>>;
 
@@ -47,10 +32,9 @@ export async function readDisk(
     const names = kids.filter((kid) => /^[\w-][\w.-]*$/.test(kid));
     keys.push(folder, ...names.map((kid) => `${folder}/${kid}.jwk`));
   }
-  const published = PUBLISHED.map((place) => `${dir}/${place}`);
   /** The modes of existing files and folders, by path. */
   const modes = new Map<string, number>();
-  for (const path of [`${dir}/.sig`, ...published, ...keys]) {
+  for (const path of [`${dir}/.sig`, ...keys]) {
     const mode = await io.fileMode(path);
     if (mode !== null) modes.set(path, mode);
   }
@@ -58,7 +42,6 @@ export async function readDisk(
     dir,
     modes,
     keys,
-    published,
     /** Whether the issuer has published a commitment to a recovery key. */
     hasRecovery: recovery !== undefined,
     /** The files beside them that have a recovery key of the issuer. */
@@ -111,22 +94,6 @@ export const DISK_FINDINGS = {
         "other users of this machine can read the issuer's private folder",
         path,
         `chmod 700 ${path}`,
-      ]];
-    },
-  ),
-  document_closed_to_others: info(
-    "Only the owner can read what is published",
-    "A web server that runs as another user answers 403 or 404",
-    "chmod -R a+rX the folder .well-known, unless the owner serves it",
-    ({ dir, modes, published }) => {
-      const closed = published.find((path) =>
-        ((modes.get(path) ?? READABLE) & READABLE) === 0
-      );
-      if (closed === undefined) return [];
-      return [[
-        "other users of this machine, such as a web server's, can't read it",
-        closed,
-        `chmod -R a+rX ${dir}/.well-known`,
       ]];
     },
   ),

@@ -3,6 +3,7 @@
 import { isSigError } from "@sig/core";
 import type {
   IssuerLocation,
+  LoadedIssuer,
   Source,
   VerifiedIssuer,
   VerifyIssuerOptions,
@@ -12,13 +13,7 @@ import type { Call } from "../command_line/command.ts";
 import { groupByLines, placeOf } from "../output/write.ts";
 import { askServer, Requests } from "./ask_server.ts";
 import { DISK_FINDINGS, readDisk } from "./disk.ts";
-import { DOCUMENT_FINDINGS, readDocuments } from "./documents.ts";
-import {
-  type ExaminedFeed,
-  FEED_FINDINGS,
-  FeedNotes,
-  warningFindings,
-} from "./feed.ts";
+import { FEED_FINDINGS, FeedNotes, warningFindings } from "./feed.ts";
 import { type Finding, judge } from "./finding.ts";
 import { PEOPLE_FINDINGS, readDirectoryPeople } from "./people.ts";
 import { PROOF_FINDINGS, readProofs } from "./proofs.ts";
@@ -39,7 +34,7 @@ export async function examine(
   options: VerifyIssuerOptions,
 ) {
   const { verifyIssuer } = await import("@sig/consumer");
-  const { isFault } = await import("@sig/consumer/internal");
+  const { isFault, loadIssuer } = await import("@sig/consumer/internal");
   const notes = new FeedNotes();
   const digests = new EventDigests();
   try {
@@ -50,14 +45,13 @@ export async function examine(
         digests.add(event);
       },
     });
+    const loaded = await loadIssuer(location, options);
+    const { keys } = loaded;
+    const now = call.io.now();
     const findings = [
       ...warningFindings(verified.warnings),
-      ...judge<ExaminedFeed>(FEED_FINDINGS, {
-        ...verified,
-        notes,
-        now: call.io.now(),
-      }),
-      ...await examineAround(call, source, location, verified, options),
+      ...judge(FEED_FINDINGS, { ...verified, keys, notes, now }),
+      ...await examineAround(call, source, location, loaded, verified),
     ];
     return { verified, digests, findings };
   } catch (error) {
@@ -75,32 +69,24 @@ export async function examine(
   }
 }
 
-/** Examines documents, permissions and server. */
+/** Examines proofs, permissions, the people file and the server. */
 async function examineAround(
   call: Call<PolicyValues>,
   source: Source,
   location: IssuerLocation,
+  loaded: LoadedIssuer,
   { feed, issuer, state }: VerifiedIssuer,
-  options: VerifyIssuerOptions,
 ): Promise<readonly Finding[]> {
-  const { loadIssuer, probeUrl } = await import("@sig/consumer/internal");
-  const loaded = await loadIssuer(location, options);
-  const { metadata } = loaded;
+  const { probeUrl } = await import("@sig/consumer/internal");
+  const { keys, metadata, recovery } = loaded;
   const requests = new Requests(call.io.deadline(DEADLINE_MS));
-  const used = new Set(feed.keys.map(({ kid }) => kid));
-  const documents = await readDocuments(location, loaded, used, requests);
-  const findings = [...judge(DOCUMENT_FINDINGS, documents)];
+  const findings: Finding[] = [];
   const about = { lastSequence: state.last_sequence, now: call.io.now() };
   const proofs = await readProofs(location, loaded, about, requests);
   if (proofs !== undefined) findings.push(...judge(PROOF_FINDINGS, proofs));
   if (source.kind === "directory") {
-    const disk = await readDisk(
-      call.io,
-      source.path,
-      issuer,
-      documents.kids,
-      loaded.recovery,
-    );
+    const kids = [...keys.keys.keys()];
+    const disk = await readDisk(call.io, source.path, issuer, kids, recovery);
     findings.push(...judge(DISK_FINDINGS, disk));
     const people = await readDirectoryPeople(call.io, source.path, state);
     findings.push(...judge(PEOPLE_FINDINGS, people));

@@ -12,22 +12,20 @@ import {
   type Warning,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
+import type {
+  LoadedIssuer,
+  VerifiedEvent,
+  VerifiedIssuer,
+} from "@sig/consumer";
+import { maySign } from "@sig/consumer/internal";
 import { hiddenIn, SimilarNames } from "@sig/issuer/people";
 import {
   type Finding,
   type FindingTable,
   type Found,
-  info,
   places,
   warning,
 } from "./finding.ts";
-
-/** Limits that a server has by default (docs/protocol.md §8). */
-const SERVER_BYTES = 64 * 1024 * 1024;
-const SERVER_EVENTS = 250_000;
-/** Share of these limits from which a feed counts as large. */
-const LARGE = 0.75;
 
 const KEY_DAYS = 365;
 const DAY_SECONDS = 86_400;
@@ -74,14 +72,9 @@ function freeText(event: SigEvent | UnknownEvent): string {
 export interface ExaminedFeed {
   readonly notes: Pick<FeedNotes, "personal" | "key">;
   readonly state: VerifiedIssuer["state"];
-  readonly feed: Pick<VerifiedIssuer["feed"], "bytes" | "verifiedEvents">;
+  readonly keys: LoadedIssuer["keys"];
   readonly now: Date;
 }
-
-const withStatus = (
-  { state, now }: ExaminedFeed,
-  status: "active" | "expired",
-) => [...dumpState(state, { now, status }).by_relationship_id.values()];
 
 /** Findings about every source. */
 export const FEED_FINDINGS = {
@@ -99,9 +92,10 @@ export const FEED_FINDINGS = {
     "A subject has several active relationships of one type",
     "After one of them is revoked, the subject is still allowed",
     "Revoke the unintended ones with sig revoke",
-    (feed) => {
+    ({ state, now }) => {
+      const active = dumpState(state, { now, status: "active" });
       const groups = Map.groupBy(
-        withStatus(feed, "active"),
+        active.by_relationship_id.values(),
         ({ subject, relationship_type: type }) =>
           JSON.stringify([subject, type]),
       );
@@ -114,21 +108,6 @@ export const FEED_FINDINGS = {
             `relationships ${ids.join(", ")}`,
           ];
         });
-    },
-  ),
-  expired_not_ended: info(
-    "Relationships have expired and were not revoked",
-    "Every check denies them, but no event says why they ended",
-    "Revoke them, or renew them with a later valid_until",
-    (feed) => {
-      const ids = withStatus(feed, "expired").map((each) =>
-        each.relationship_id
-      );
-      if (ids.length === 0) return [];
-      return [[
-        `${ids.length} relationships have expired and were not revoked`,
-        places("relationship", ids),
-      ]];
     },
   ),
   similar_names: warning(
@@ -170,17 +149,13 @@ export const FEED_FINDINGS = {
       ]];
     },
   ),
-  feed_large: warning(
-    "The feed has reached three quarters of what servers accept",
-    "Servers accept 250000 events and 67108864 bytes by default",
-    "Ask the operators of verifying servers to raise their limits, and append less often",
-    ({ feed: { bytes, verifiedEvents } }: Pick<ExaminedFeed, "feed">) =>
-      bytes < SERVER_BYTES * LARGE && verifiedEvents < SERVER_EVENTS * LARGE
-        ? []
-        : [[
-          `the feed has ${verifiedEvents} events and ${bytes} bytes`,
-          ".well-known/sig/events.jsonl",
-        ]],
+  key_unauthorised: warning(
+    "A key of `jwks.json` is not in `assertionMethod` of `did.json`",
+    "Readers refuse events that it signs from now on",
+    "Add it to assertionMethod, or remove it from jwks.json",
+    ({ keys }) =>
+      [...keys.keys.keys()].filter((kid) => !maySign(keys, kid))
+        .map((kid) => `key ${kid}`),
   ),
 } as const satisfies FindingTable<ExaminedFeed>;
 

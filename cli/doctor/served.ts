@@ -7,13 +7,7 @@ import {
   type ServedAnswers,
   type ServedHead,
 } from "./ask_server.ts";
-import {
-  error,
-  type FindingTable,
-  type Found,
-  info,
-  warning,
-} from "./finding.ts";
+import { error, type FindingTable, type Found, warning } from "./finding.ts";
 
 const DAY_MS = 86_400_000;
 /**
@@ -179,38 +173,11 @@ export const SERVED_FINDINGS = {
       ]];
     },
   ),
-  http_not_redirected: warning(
-    "Port 80 of the host answers with the document, or redirects elsewhere than to https",
-    "Anyone on the network path can change the target of an old link",
-    "Redirect http to https for the whole host, or close port 80",
-    ({ http }) => {
-      if (http === undefined) return [];
-      const { head: { header, status }, url } = http;
-      if (status < 200 || status >= 400) return [];
-      const target = URL.parse(header("location") ?? "", url);
-      if (status >= 300 && target?.protocol === "https:") return [];
-      return [url];
-    },
-  ),
   cors_missing: warning(
     "Documents have no `access-control-allow-origin: *`",
     "Pages in browsers can't read them",
     `Send access-control-allow-origin: *; ${EXPORT}`,
     inHeader("access-control-allow-origin", (value) => value !== "*"),
-  ),
-  cors_preflight_refused: info(
-    "`OPTIONS` does not allow `if-none-match`; many static hosts can't",
-    "Pages in browsers can't send conditional requests",
-    `Let the server answer OPTIONS; ${EXPORT}`,
-    ({ feedUrl, preflight }) => {
-      if (preflight === undefined) return [];
-      const allowed = preflight?.header("access-control-allow-headers") ?? "";
-      const isAllowed = preflight !== null && preflight.status >= 200 &&
-        preflight.status < 300 &&
-        /(?:^|,)\s*(?:if-none-match|\*)\s*(?:,|$)/i.test(allowed);
-      if (isAllowed) return [];
-      return [new URL(feedUrl).pathname];
-    },
   ),
   cached_for_long: warning(
     "Caches may keep documents for more than five minutes",

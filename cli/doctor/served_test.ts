@@ -1,8 +1,8 @@
 /** Findings of `sig doctor` about a server, with a fixture for each. */
 
-import { openSource, parseSource, verifyIssuer } from "@sig/consumer";
-import { loadIssuer, probeUrl } from "@sig/consumer/internal";
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { verifyIssuer } from "@sig/consumer";
+import { SigError } from "@sig/core";
+import { assertEquals, assertRejects } from "@std/assert";
 import {
   hasOpenssl,
   makeCertificate,
@@ -10,13 +10,10 @@ import {
 } from "../../tests/kit/certificates.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 import { serveLoopback } from "../../tests/kit/loopback.ts";
-import { judge } from "../doctor/finding.ts";
-import { askServer, Requests } from "../doctor/ask_server.ts";
-import { SERVED_FINDINGS } from "../doctor/served.ts";
+import { judge } from "./finding.ts";
+import { REFUSED_FINDINGS } from "./served.ts";
 import { createIssuerSite } from "../site/issuer_site.ts";
-import { doctor, shortened } from "../testdata/doctor.ts";
-import { sig as process } from "../testdata/process.ts";
-
+import { doctor, findServed, overTls } from "../testdata/doctor.ts";
 import {
   cacheControl,
   FATAL,
@@ -173,98 +170,42 @@ Deno.test("doctor stops at the common deadline of its requests and reports serve
 
 tlsTest(
   "doctor reports an untrusted certificate, and a certificate for another name",
-  async (t) => {
-    const cases = [
-      ["DNS:localhost", false, "the server's certificate is not trusted"],
-      ["DNS:a.example", true, "the server's certificate is for another name"],
-    ] as const;
-    for (const [name, isTrusted, what] of cases) {
-      await t.step(what, async () => {
-        const tls = await makeCertificate(name);
-        await serving(async ({ dir: cwd }, { host }) => {
-          const file = `${cwd}/authority.pem`;
-          await Deno.writeTextFile(file, tls.authority);
-          const { code, stdout, stderr } = await process([
-            ...["doctor", `https://${host}/.well-known/sig.json`],
-            ...["--allow-insecure", "--format", "json"],
-          ], {
-            cwd,
-            permissions: [
-              "--allow-net",
-              ...isTrusted ? [`--cert=${file}`] : [],
-            ],
-          });
-          assertEquals([code, stderr], [1, ""]);
-          assertEquals(shortened(stdout), [["certificate_refused", "error"]]);
-          assertStringIncludes(stdout, JSON.stringify(what));
-        }, { tls });
-      });
+  async () => {
+    for (
+      const [name, isTrusted, what] of [
+        ["DNS:localhost", false, "the server's certificate is not trusted"],
+        ["DNS:a.example", true, "the server's certificate is for another name"],
+      ] as const
+    ) {
+      const tls = await makeCertificate(name);
+      await serving(async (_, { host }) => {
+        const location = overTls(host, ...isTrusted ? [tls.authority] : []);
+        const error = await assertRejects(
+          () => verifyIssuer(location, { now: new Date() }),
+          SigError,
+        );
+        assertEquals(
+          judge(REFUSED_FINDINGS, error).map(({ code, what }) => [code, what]),
+          [["certificate_refused", what]],
+        );
+      }, { tls });
     }
   },
 );
-
-/**
- * Runs `work` with a function that returns the findings over TLS, with a
- * trusted authority.
- */
-async function overTls(
-  days: number,
-  work: (
-    find: (httpOrigin?: string) => Promise<readonly (readonly string[])[]>,
-  ) => Promise<void>,
-): Promise<void> {
-  const tls = await makeCertificate("DNS:localhost", { days });
-  await serving(async (_, { host }) => {
-    const policy = { allowPrivate: true, caCertificates: [tls.authority] };
-    const source = parseSource(`https://${host}/.well-known/sig.json`, policy);
-    const location = openSource(source, policy);
-    const now = new Date();
-    const place = {
-      location,
-      metadata: (await loadIssuer(location)).metadata,
-      feedBytes: (await verifyIssuer(location, { now })).feed.bytes,
-      now,
-      probe: (url, options) => probeUrl(url, { ...options, ...policy }),
-    } satisfies Parameters<typeof askServer>[0];
-    await work(async (httpOrigin) => {
-      const answers = await askServer(
-        { ...place, ...(httpOrigin === undefined ? {} : { httpOrigin }) },
-        new Requests(new AbortController().signal),
-      );
-      const findings = judge(SERVED_FINDINGS, answers);
-      return shortened(JSON.stringify({ findings }));
-    });
-  }, { tls });
-}
 
 tlsTest(
   "doctor reports a certificate that expires within three weeks",
   async () => {
     for (
       const [days, found] of [
-        [20, [["certificate_expires", "warning"]]],
+        [20, ["certificate_expires"]],
         [23, []],
       ] as const
-    ) await overTls(days, async (find) => assertEquals(await find(), found));
-  },
-);
-
-tlsTest(
-  "doctor reports plain http that serves documents or redirects to another host",
-  async () => {
-    const cases: readonly (readonly [string, () => Response, boolean])[] = [
-      ["a document", () => Response.json({}), true],
-      ["elsewhere", () => Response.redirect("http://www.acme.example/"), true],
-      ["https", () => Response.redirect("https://acme.example/"), false],
-      ["nothing", () => new Response(null, { status: 404 }), false],
-    ];
-    await overTls(60, async (find) => {
-      for (const [name, answer, isFound] of cases) {
-        await using http = serveLoopback(answer);
-        const found = isFound ? [["http_not_redirected", "warning"]] : [];
-        assertEquals(await find(`http://${http.host}`), found, name);
-      }
-      assertEquals(await find(`http://127.0.0.1:${freePort()}`), []);
-    });
+    ) {
+      const tls = await makeCertificate("DNS:localhost", { days });
+      await serving(async (_, { host }) => {
+        assertEquals(await findServed(host, tls.authority), found);
+      }, { tls });
+    }
   },
 );

@@ -5,7 +5,6 @@
 
 import { DISK_FINDINGS } from "../../cli/doctor/disk.ts";
 import { PEOPLE_FINDINGS } from "../../cli/doctor/people.ts";
-import { DOCUMENT_FINDINGS } from "../../cli/doctor/documents.ts";
 import { FEED_FINDINGS } from "../../cli/doctor/feed.ts";
 import type { FindingRow } from "../../cli/doctor/finding.ts";
 import { PROOF_FINDINGS } from "../../cli/doctor/proofs.ts";
@@ -24,10 +23,7 @@ export const SECTIONS: readonly (readonly [
   string,
   { readonly [code: string]: FindingText },
 ])[] = [
-  ["Feed and keys", "Checked for every source.", {
-    ...FEED_FINDINGS,
-    ...DOCUMENT_FINDINGS,
-  }],
+  ["Feed and keys", "Checked for every source.", FEED_FINDINGS],
   ["Proofs", "Checked if the issuer publishes proofs.", PROOF_FINDINGS],
   [
     "How documents are served",
