@@ -5,18 +5,19 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { formatOf, readPeople } from "./read_people.ts";
+import { formatOf, type ListOptions, readPeople } from "./read_people.ts";
 
 const ALICE = "did:web:alice.example";
 
-async function read(text: string, format = "csv") {
-  const desired = await readPeople(new TextEncoder().encode(text), format);
+async function read(text: string, format = "csv", options?: ListOptions) {
+  const bytes = new TextEncoder().encode(text);
+  const desired = await readPeople(bytes, format, options);
   // Drops undefined members.
   return desired.map((row) => JSON.parse(JSON.stringify(row)));
 }
 
-async function refused(text: string, format = "csv") {
-  const error = await assertRejects(() => read(text, format));
+async function refused(...of: Parameters<typeof read>) {
+  const error = await assertRejects(() => read(...of));
   assert(isSigError(error), String(error));
   return error;
 }
@@ -38,6 +39,11 @@ const READ: readonly (readonly [string, string, object[]])[] = [
     "semicolons may separate cells, and a quoted cell may contain one",
     `subject;type;roles\n${ALICE};employee;"a;b"`,
     [{ ...EMPLOYEE, roles: ["a", "b"] }],
+  ],
+  [
+    "a comma in a cell separates roles, too",
+    `${HEADER},roles\n${ALICE},employee,"deploy, review"`,
+    [{ ...EMPLOYEE, roles: ["deploy", "review"] }],
   ],
   [
     "tabs may separate cells",
@@ -68,6 +74,7 @@ Deno.test("refuses ambiguous dates, and dates in a spreadsheet's own format", as
   for (
     const [text, why] of [
       ["03/04/2026", "it is ambiguous: day first or month first"],
+      ["03/04/2026", ", or add --dates dmy or --dates mdy"],
       ["31.12.2026", "it is not in the form YYYY-MM-DD"],
       ["46022", "it is a spreadsheet's day number"],
       ["2026-12-31 09:00", "it needs seconds and UTC"],
@@ -208,10 +215,20 @@ Deno.test("refuses unknown columns, invalid UTF-8 and unclosed quotes, without q
   );
   assertEquals([code, context.line], ["invalid_request", 2]);
   assert(!message.includes("secret"));
+  const swapped = await refused(`Nr,type\n1,employee\n`, "csv", {
+    columns: new Map([["person", "Nr"]]),
+  });
+  assertStringIncludes(swapped.message, 'the list has no column "person"');
+  assertStringIncludes(
+    `${swapped.context.hint}`,
+    "as in Personalnummer=person",
+  );
   const error = await assertRejects(() =>
     readPeople(new Uint8Array([0x73, 0xff]), "csv")
   );
   assert(isSigError(error, "invalid_request"));
+  assertStringIncludes(error.message, "Cannot read list: it is not UTF-8");
+  assertEquals(error.context.hint, 'Save it as "CSV UTF-8".');
 });
 
 Deno.test("JSON and YAML lists have the same result", async () => {

@@ -72,6 +72,11 @@ const CASES: Readonly<Record<string, Case>> = {
       "--namesakes",
     ],
   ),
+  "a new key has the name of somebody else, who is another person": {
+    list: HEADER + row(1) + row(77, { person: "", name: "Person 2" }),
+    words: "--namesakes",
+    events: [["upsert", key(77), "2020-01-01T00:00:00Z", "first"]],
+  },
   "one person has three keys in three rows": {
     list: COMPANY + row(13) + row(13, { subject: key(13, "b") }) +
       row(13, { subject: key(13, "c") }),
@@ -81,59 +86,6 @@ const CASES: Readonly<Record<string, Case>> = {
       ["upsert", key(13, "c"), "now", key(13)],
     ],
   },
-  "a key is replaced in the row": {
-    list: HEADER + row(1, { subject: key(1, "b") }) + rows(2, 12),
-    events: [
-      ["upsert", key(1, "b"), "now", key(1)],
-      ["revoke", key(1), "superseded", ""],
-    ],
-  },
-  "the row of a leaver was deleted": {
-    list: HEADER + rows(1, 11),
-    says: [
-      "Not in the list, and they keep their access: Person 12 (deploy); end it with --prune.",
-    ],
-    events: [],
-  },
-  "colleagues have one name, and ids": {
-    list: COMPANY + row(13, { name: "Person 2" }),
-    events: [["upsert", key(13), "2020-01-01T00:00:00Z", "first"]],
-  },
-  '"deploy, review" is in one cell': {
-    list: HEADER + rows(1, 11) + row(12, { roles: "deploy, review" }),
-    words: "--new-role review",
-    events: [["upsert", key(12), "deploy review", "roles"]],
-  },
-  "ten contracts get fifty more years": refused(
-    HEADER +
-      rows(1, 12, (n) => (n <= 10 ? { until: "2077-12-31" } : {})),
-    [
-      "10 people would gain access, 12 have it now: Person 1, Person 2, … and 8 more",
-      "--confirm-grants 10",
-    ],
-  ),
-  "six people become administrators": refused(
-    HEADER + rows(1, 12, (n) => (n <= 6 ? { roles: "deploy;admin" } : {})),
-    [
-      "6 people would gain access",
-      'the role "admin" is new',
-      "--confirm-grants 6 --new-role admin",
-    ],
-  ),
-  "a role is misspelt": refused(
-    HEADER + rows(1, 11) + row(12, { roles: "deploi" }),
-    ['the role "deploi" is new (did you mean "deploy"?)', "--new-role deploi"],
-  ),
-  "an offboarded person is listed with another type": refused(
-    HEADER + rows(1, 11) + row(12, { type: "contractor" }),
-    ["1 revoked relationship would be re-admitted", "--readmit"],
-    { before: [`${OFFBOARD} --subject 12`] },
-  ),
-  "an offboarded person is listed with a new relationship_id": refused(
-    `${HEADER.trim()},relationship_id\n${row(12).trim()},mine\n`,
-    ["would be re-admitted, such as that of Person 12", "--readmit"],
-    { before: [`${OFFBOARD} --subject 12`] },
-  ),
   "an old list brings back somebody who was moved and then offboarded": refused(
     COMPANY,
     ["would be re-admitted", "--readmit"],
@@ -149,31 +101,6 @@ const CASES: Readonly<Record<string, Case>> = {
     ["would be re-admitted", "(superseded, ", "--readmit"],
     { before: [HEADER + row(1, { subject: key(1, "b") }) + rows(2, 12)] },
   ),
-  "an offboarded person comes with a new key and the old id": refused(
-    HEADER + rows(1, 11) + row(12, { subject: key(12, "b") }),
-    ["would be re-admitted", "--readmit"],
-    { before: [`${OFFBOARD} --subject 12`] },
-  ),
-  "a date can be read in two ways": refused(
-    HEADER + rows(1, 11) + row(12, { until: "03/04/2027" }),
-    [
-      "row 13, column valid_until: it is ambiguous",
-      "--dates dmy or --dates mdy",
-    ],
-  ),
-  "headers are unknown, and a row is faulty": refused(
-    `Personalnummer,name,subject,type,Role\n1,x,nobody,employee,deploy\n`,
-    [
-      'unknown columns "Personalnummer", "Role" (and 1 more fault)',
-      '--columns "Personalnummer=,Role=roles"',
-      "row 2, column subject",
-    ],
-  ),
-  "--columns names the columns the wrong way round": refused(
-    `Personalnummer,name,subject,type,roles\n12,x,${key(12)},employee,deploy\n`,
-    ['the list has no column "person"', "as in Personalnummer=person"],
-    { words: "--columns person=Personalnummer" },
-  ),
   "a German Excel wrote it": {
     list:
       `\uFEFFPersonalnummer;Name;Schlüssel;Art;Rolle;Eintritt;Abteilung\r\n12;Person 12;${
@@ -184,16 +111,6 @@ const CASES: Readonly<Record<string, Case>> = {
     says: ["Not in the list, and they keep their access: Person 1 (deploy), "],
     events: [["upsert", key(12), "2020-02-01T00:00:00Z", ""]],
   },
-  "it is Windows-1252": refused(
-    Uint8Array.from(`${HEADER}1,J\xf6rg\n`, (c) => c.charCodeAt(0)),
-    ["Cannot read list: it is not UTF-8", "CSV UTF-8"],
-  ),
-  "a key is under two people": refused(
-    COMPANY + row(13, { subject: key(12) }),
-    [`the key "${
-      key(12)
-    }" is of person "12" (row 13 of the list), not of "13"`],
-  ),
   "a key is moved to another person": refused(
     HEADER + rows(1, 11) + row(12, { person: "99" }),
     [
@@ -223,37 +140,12 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     events: [],
   },
-  "a further key has the date of the first one": {
-    list: COMPANY + row(12, { subject: key(12, "b") }),
-    events: [["upsert", key(12, "b"), "now", key(12)]],
-  },
-  "somebody comes back with the old date": {
-    list: COMPANY,
-    words: "--readmit",
-    before: [`${OFFBOARD} --subject 12`],
-    events: [["upsert", key(12), "now", "first"]],
-  },
   "a revoke was wrong": {
     list: COMPANY,
     words: "--readmit --retroactive",
     before: [`${OFFBOARD} --subject 12`],
     events: [["upsert", key(12), "2020-01-01T00:00:00Z", "first"]],
   },
-  "it is applied twice": {
-    list: COMPANY,
-    says: ["Nothing to do: the feed already says all of this."],
-    events: [],
-  },
-  "it has equal rows": {
-    list: COMPANY + row(13) + row(13),
-    events: [["upsert", key(13), "2020-01-01T00:00:00Z", "first"]],
-  },
-  "it has contradicting rows": refused(
-    COMPANY + row(12, { roles: "" }),
-    [
-      "row 14: it is about the same relationship as row 13, and says otherwise (roles)",
-    ],
-  ),
   "it is empty": {
     list: HEADER,
     says: [
@@ -275,24 +167,16 @@ const CASES: Readonly<Record<string, Case>> = {
     ["--prune needs --reason-code, which is published"],
     { words: "--prune" },
   ),
-  "a column of titles is wrong": refused(
-    HEADER + rows(1, 12, () => ({ title: "CEO" })),
-    [
-      "the published title, department, label or metadata of 12 people would change",
-      "--confirm-public 12",
-    ],
-  ),
   "a person has no key yet": {
     list: COMPANY + row(13, { subject: "" }),
     says: ["Waits for a key: Person 13 (row 14).", "Nothing to do"],
     events: [],
   },
-  "the keys of a person differ": refused(
-    COMPANY + row(12, { subject: key(12, "b"), title: "CEO" }),
-    [
-      "row 14: it is about another key of the same person as row 13, and says otherwise (title)",
-    ],
-  ),
+  "a column of titles is new": {
+    list: HEADER + rows(1, 12, () => ({ title: "CEO" })),
+    words: "--confirm-public 12",
+    says: ["Appended 12 events"],
+  },
 };
 
 for (const [mistake, given] of Object.entries(CASES)) {
@@ -317,11 +201,10 @@ for (const [mistake, given] of Object.entries(CASES)) {
       for (const part of given.says ?? []) assertStringIncludes(said, part);
       if (given.events === undefined) return;
       const events = (await workspace.events()).slice(length);
-      const offboarded = given.before === undefined ? [] : given.before;
       assertEquals(
         events.map((event, at) => describe(event, given.events?.[at])),
         given.events,
-        `${offboarded}${said}`,
+        said,
       );
       if (given.code === 2) assertEquals(await workspace.read(FEED), feed);
       // A second time, nothing changes.
@@ -350,7 +233,5 @@ function describe(
   const link = metadata?.same_person_as ?? "first";
   const isNow = event.valid_from?.startsWith("2026-01-01T00:00:");
   const from = isNow ? "now" : event.valid_from;
-  return third === "roles"
-    ? ["upsert", subject, event.roles.join(" "), third]
-    : ["upsert", subject, from, third === "" ? "" : link];
+  return ["upsert", subject, from, third === "" ? "" : link];
 }
