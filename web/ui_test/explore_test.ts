@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { eventually, screenshot, shows } from "./testdata/browser.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
-import { copied, focused } from "./testdata/person.ts";
+import { copied, focused, tabTo } from "./testdata/person.ts";
 import { pageTest } from "./testdata/server.ts";
 import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
@@ -66,8 +66,12 @@ pageTest(
     await eventually(() => people.count(), count);
     await eventually(() => page.inputValue("#find"), "");
 
-    await find(page, "did:web:alice.example");
-    await eventually(() => focused(page), "did:web:alice.example");
+    // A row can be reached and opened with the keyboard.
+    await page.locator("h1").focus();
+    await tabTo(page, "did:web:alice.example");
+    await page.keyboard.press("Enter");
+    // The heading takes the focus.
+    await page.locator("#person h2:focus").waitFor();
     await eventually(
       () => page.title(),
       "did:web:alice.example · acme.example · SIG",

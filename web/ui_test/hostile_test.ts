@@ -52,14 +52,16 @@ pageTest(
   "a feed's values are shown as text, whatever they contain",
   { hash: "#/explore" },
   async ({ page }) => {
-    const texts = [...PAYLOADS, HIDING];
+    // Together, since showing each alone takes long; a subject is limited.
+    const groups = [PAYLOADS.slice(0, 6), [...PAYLOADS.slice(6), HIDING]];
+    const texts = groups.map((group) => group.join(" "));
     const feed = await signedFeed(
       texts.map((text, i) => ({
         event_type: "relationship.upsert",
         subject: text,
         relationship_id: `${i} ${text}`,
         relationship_type: "employee",
-        roles: [text],
+        roles: groups[i]!,
         display: { title: text, department: text, label: text },
         reason: text,
       })),
@@ -85,7 +87,10 @@ pageTest(
       await page.getByText("No such moment").waitFor();
       assertEquals(await strangers(page), 0, text);
       // The person and the answer are on one page.
-      const query = `subject=${encoded}&require=role%3D${encoded}`;
+      const query = new URLSearchParams([
+        ["subject", text],
+        ...groups[i]!.map((role) => ["require", `role=${role}`]),
+      ]);
       await see(`/answer?${query}`, "#answer", text);
       await shows(page.locator("#answer-title"), "Allow");
       await shows(page.locator("#person"), shown(text));
@@ -101,7 +106,7 @@ pageTest(
       await see("/events", "#events", text);
     }
     await hash(
-      `/answer?subject=${encodeURIComponent(HIDING)}&require=role%3Dx`,
+      `/answer?subject=${encodeURIComponent(texts[1]!)}&require=role%3Dx`,
     );
     await page.locator("#answer").waitFor();
     assert(!(await page.locator("body").innerText()).match(HIDDEN));

@@ -79,13 +79,9 @@ invitingTest(
     await goTo(page, "#/keys");
     await eventually(() => page.locator(".key").count(), 1);
 
-    // The server serves a copy that is a few seconds old.
-    await eventually(async () => {
-      await goTo(page, "#/keys");
-      await goTo(page, hash);
-      await page.locator("#offer, #outcome").waitFor();
-      return await heading(page);
-    }, "You accepted this invitation");
+    issuer.expireCopies();
+    await goTo(page, hash);
+    await eventually(() => heading(page), "You accepted this invitation");
     await shows(page.locator("main"), "in event #1");
     await using stranger = await open({ hash });
     await eventually(() => outcome(stranger.page), "This invitation was used");

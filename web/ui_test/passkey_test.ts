@@ -93,21 +93,6 @@ browserTest(
   },
 );
 
-browserTest(
-  "on an address no passkey is offered",
-  async (browser) => {
-    await using server = await startServer();
-    await using opened = await openPage(browser, server.origin, {
-      hash: "#/keys",
-    });
-    await opened.page.getByRole("button", { name: "Create my key" }).waitFor();
-    assertEquals(
-      await opened.page.getByRole("button", { name: /passkey/ }).count(),
-      0,
-    );
-  },
-);
-
 Deno.test("the key derived from a passkey is that of docs/protocol.md §7.6", async () => {
   const text = await Deno.readTextFile(
     new URL("../../docs/protocol.md", import.meta.url),

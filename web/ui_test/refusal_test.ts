@@ -93,7 +93,7 @@ const REFUSALS = [
 ] as const;
 
 pageTest(
-  "each refusal has an explanation, and a button to try again if that may help",
+  "each refusal has an explanation, and a button to try again if that may help; a rejected request names the invalid value",
   {},
   async ({ page }) => {
     for (const [members, heading, kind, next = "A hint."] of REFUSALS) {
@@ -122,26 +122,13 @@ pageTest(
     await page.getByRole("button", { name: "Try again" }).click();
     await page.locator("#approve").waitFor();
     assertEquals(await approve(page), "You are signed in");
-  },
-);
 
-pageTest(
-  "a rejected request names the invalid value",
-  {},
-  async ({ page }) => {
     await askFor(page, { scopes: ['a"b'] });
     await eventually(
       () => outcome(page),
       "The server does not accept this request",
     );
     await shows(page.locator(".sign-in-card"), "/scopes/0");
-  },
-);
-
-pageTest(
-  "the page says so if the server does not answer",
-  {},
-  async ({ page }) => {
     await page.route("**/challenge/create", (route) => route.abort());
     await page.reload();
     await eventually(() => outcome(page), "This site does not answer");

@@ -8,7 +8,6 @@ import {
   focused,
   goTo,
   outcome,
-  requireVisible,
   start,
 } from "./testdata/person.ts";
 import { HOST, invitingTest } from "./testdata/inviting_issuer.ts";
@@ -68,17 +67,6 @@ pageTest("the scopes of --scope are shown in words, and fewer may be granted", {
   const learned = await shows(page.locator("#result .learns"), "your name");
   assert(!learned.includes("email"), learned);
 });
-
-pageTest(
-  "approve and decline are visible without scrolling, on a desktop and on a phone",
-  { withDemo: true },
-  async ({ page }) => {
-    await page.getByRole("button", { name: "Create my key" }).click();
-    await page.getByRole("button", { name: "Enrol me" }).click();
-    await page.locator("#approve").waitFor();
-    for (const id of ["#approve", "#decline"]) await requireVisible(page, id);
-  },
-);
 
 invitingTest(
   "a refusal shows the published event and its time, from the server's response alone",

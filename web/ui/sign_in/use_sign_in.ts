@@ -94,7 +94,7 @@ export function useSignIn(
         return leave(await ask(interactionUrl, { attestation }));
       }
       const login = await ask<Login>(answerUrl, { attestation });
-      if (returns) leave({ redirect_to: placeAfterSignIn() });
+      if (returns) leave({ redirect_to: placeAfterSignIn(location.href) });
       else setState({ at: "done", login });
       onEnd?.(login);
     }, () => attestation);
@@ -182,11 +182,14 @@ function isPlace(value: unknown): value is string {
   return url !== null && !NO_PLACE.has(url.protocol);
 }
 
-/** Returns the path to continue at after a sign-in; never another origin. */
-function placeAfterSignIn(): string {
-  const rd = new URLSearchParams(location.search).get("rd") ?? "/";
-  const url = URL.parse(rd, location.href);
-  return url?.origin === location.origin ? url.href : `${location.origin}/`;
+/**
+ * Returns where to continue after a sign-in, by `?rd=` of the page's URL; never
+ * another origin.
+ */
+export function placeAfterSignIn(page: string): string {
+  const { searchParams, origin } = new URL(page);
+  const url = URL.parse(searchParams.get("rd") ?? "/", page);
+  return url?.origin === origin ? url.href : `${origin}/`;
 }
 
 /** Returns the signer's DID as claimed in an attestation. */

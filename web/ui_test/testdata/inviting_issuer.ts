@@ -39,9 +39,11 @@ export async function startInviting(
   const folder = await Deno.makeTempDir({ prefix: "sig-invite-" });
   const workspace = new Workspace(folder);
   const publish = createIssuerSite(`${folder}/issuer`);
-  const server: RunningServer = await startServer(
-    isKnown ? { issuers: [HOST], fetch: publish, require } : {},
-  );
+  let aheadMs = 0;
+  const server: RunningServer = await startServer({
+    ...isKnown ? { issuers: [HOST], fetch: publish, require } : {},
+    now: () => new Date(Date.now() + aheadMs),
+  });
   const io = { now: () => new Date() };
   /** Runs `sig`, which must succeed, and returns its output. */
   const sig = async (command: string, ...words: string[]): Promise<string> => {
@@ -58,6 +60,8 @@ export async function startInviting(
     /** The folder, `$D` in arguments; the issuer's own is `issuer` in it. */
     folder,
     sig,
+    /** Lets the server's copies of the documents become too old. */
+    expireCopies: () => aheadMs += 60_000,
     invite,
     /** Creates an invitation for a contractor; returns its link's fragment. */
     offer: async (...words: string[]) =>
