@@ -1,6 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { checkSteps, runSteps, walkState } from "./internal.ts";
-import { dumpState, parseQuestion, parseRequirements, replay } from "./mod.ts";
+import {
+  applyEvent,
+  dumpState,
+  parseQuestion,
+  parseRequirements,
+  replay,
+} from "./mod.ts";
 import { upsert } from "../tests/kit/events.ts";
 
 // promise: Long work runs in slices, so that other requests continue.
@@ -133,10 +139,14 @@ Deno.test("finds the prefix of an instant among many events", () => {
   const { state } = replay(
     issued.map((issued_at, i) => upsert(i + 1, { issued_at })),
   );
+  // A copy, with one more event after all these instants.
+  const copied = applyEvent(state, upsert(4_001, { issued_at: at(9_000) }));
   for (const i of [-1, 0, 5, 1_022, 1_023, 1_024, 2_048, 2_989, 3_999, 5_000]) {
     const [seconds, nanoseconds] = [Date.parse(at(i)) / 1000, 0];
     let expected = 0;
     while (expected < 4_000 && issued[expected]! <= at(i)) expected++;
-    assertEquals(state.history.prefixAt({ seconds, nanoseconds }), expected);
+    for (const { history } of [state, copied]) {
+      assertEquals(history.prefixAt({ seconds, nanoseconds }), expected);
+    }
   }
 });

@@ -73,6 +73,49 @@ class ListedIds implements RelationshipIds {
 
 const EMPTY: readonly string[] = /* @__PURE__ */ Object.freeze([]);
 
+/** Number of items in a block of a {@linkcode NumberList}. */
+const BLOCK = 1024;
+
+/**
+ * A growing list of numbers in blocks. A plain array with a million numbers
+ * takes up to three times the memory while it grows.
+ */
+class NumberList<T extends Float64Array | Uint32Array> {
+  readonly #Block: new (length: number) => T;
+  readonly #blocks: T[] = [];
+  #length = 0;
+
+  constructor(Block: new (length: number) => T) {
+    this.#Block = Block;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Returns an item; undefined for an index outside the list. */
+  at(index: number): number | undefined {
+    return index < this.#length
+      ? this.#blocks[Math.floor(index / BLOCK)]?.[index % BLOCK]
+      : undefined;
+  }
+
+  /** Adds an item; returns the new length. */
+  push(item: number): number {
+    const at = this.#length % BLOCK;
+    if (at === 0) this.#blocks.push(new this.#Block(BLOCK));
+    this.#blocks.at(-1)![at] = item;
+    return ++this.#length;
+  }
+
+  /** Returns a copy of the first `length` items. */
+  until(length: number): NumberList<T> {
+    const copy = new NumberList(this.#Block);
+    for (let at = 0; at < length; at++) copy.push(this.at(at)!);
+    return copy;
+  }
+}
+
 /** Builds a {@linkcode FeedHistory} from events. */
 export class HistoryBuilder implements FeedHistory {
   /** The identifiers of all relationships, by their first events. */
@@ -83,13 +126,13 @@ export class HistoryBuilder implements FeedHistory {
   readonly #persons: Persons;
   readonly #warnedAt = new Map<number, readonly string[]>();
   /** The two parts of each event's `issued_at`: an object takes more memory. */
-  #seconds: number[] = [];
-  #nanoseconds: number[] = [];
+  #seconds = new NumberList(Float64Array);
+  #nanoseconds = new NumberList(Uint32Array);
   /**
    * For each event, the one up to it that was issued last and is not void; 0
    * without any.
    */
-  #latest: number[] = [];
+  #latest = new NumberList(Uint32Array);
   readonly #keepOnly: string | null | undefined;
 
   /**
@@ -111,9 +154,9 @@ export class HistoryBuilder implements FeedHistory {
     for (const [sequence, subjects] of this.#warnedAt) {
       if (sequence <= events) copy.#warnedAt.set(sequence, subjects);
     }
-    copy.#seconds = this.#seconds.slice(0, events);
-    copy.#nanoseconds = this.#nanoseconds.slice(0, events);
-    copy.#latest = this.#latest.slice(0, events);
+    copy.#seconds = this.#seconds.until(events);
+    copy.#nanoseconds = this.#nanoseconds.until(events);
+    copy.#latest = this.#latest.until(events);
     for (const [id, versions] of this.#versions) {
       for (const version of versions) {
         if (version.state.last_sequence <= events) {
@@ -149,8 +192,8 @@ export class HistoryBuilder implements FeedHistory {
   }
 
   issuedAt(sequence: number): Instant {
-    const seconds = this.#seconds[sequence - 1];
-    const nanoseconds = this.#nanoseconds[sequence - 1];
+    const seconds = this.#seconds.at(sequence - 1);
+    const nanoseconds = this.#nanoseconds.at(sequence - 1);
     if (seconds !== undefined && nanoseconds !== undefined) {
       return { seconds, nanoseconds };
     }
@@ -158,9 +201,11 @@ export class HistoryBuilder implements FeedHistory {
   }
 
   prefixAt(instant: Instant): number {
-    const isIn = (at: number) =>
-      this.#latest[at] === 0 ||
-      compareInstants(this.issuedAt(this.#latest[at]!), instant) <= 0;
+    const isIn = (at: number) => {
+      const latest = this.#latest.at(at)!;
+      return latest === 0 ||
+        compareInstants(this.issuedAt(latest), instant) <= 0;
+    };
     return countFirst(this.#latest.length, isIn);
   }
 
@@ -213,7 +258,7 @@ export class HistoryBuilder implements FeedHistory {
   #addTime(issuedAt: Instant, isVoid = false): void {
     const sequence = this.#seconds.push(issuedAt.seconds);
     this.#nanoseconds.push(issuedAt.nanoseconds);
-    const latest = this.#latest.at(-1) ?? 0;
+    const latest = this.#latest.at(sequence - 2) ?? 0;
     const isLatest = !isVoid &&
       (latest === 0 || compareInstants(issuedAt, this.issuedAt(latest)) > 0);
     this.#latest.push(isLatest ? sequence : latest);
