@@ -6,60 +6,30 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { readJsonVectors, vectorTest } from "../tests/kit/others_vectors.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { DID, upsert } from "./testdata/support.ts";
 import { FEED, open, revoke, wrong } from "./testdata/two_relationships.ts";
 import { countTurns } from "../tests/kit/wait.ts";
 
-Deno.test("generates the missing members of an upsert, in the order of docs/protocol.md §3", async () => {
+Deno.test("generates the missing members of a draft, in the order of docs/protocol.md §3", async () => {
   const { issuer } = await open();
-  const { event, ...place } = await issuer.append(upsert());
-  assertMatch(event.event_id, /^[0-9A-HJKMNP-TV-Z]{26}$/);
-  assertMatch(event.relationship_id, /^[0-9A-HJKMNP-TV-Z]{26}$/);
-  assert(event.relationship_id > event.event_id);
-  assertEquals(place, {
-    sequence: 4,
-    event_id: event.event_id,
-    relationship_id: event.relationship_id,
-    repeated: false,
-    warnings: [],
-  });
-  assertEquals(Object.entries(event), [
-    ["spec_version", "sig/0.1"],
-    ["event_id", event.event_id],
-    ["event_type", "relationship.upsert"],
-    ["issuer", DID],
-    ["issued_at", "2026-03-01T09:00:00Z"],
-    ["sequence", 4],
-    ["relationship_id", event.relationship_id],
-    ["subject", "did:web:alice.example"],
-    ["visibility", "public"],
-    ["relationship_type", "employee"],
-    ["status", "active"],
-    ["roles", []],
-    ["valid_from", null],
-    ["valid_until", null],
-  ]);
-});
-
-Deno.test("generates the missing members of a revocation or takes them from its relationship", async () => {
-  const { issuer } = await open();
-  const { event } = await issuer.append(revoke({ event_id: "x" }));
-  assertEquals(Object.entries(event), [
-    ["spec_version", "sig/0.1"],
-    ["event_id", "x"],
-    ["event_type", "relationship.revoke"],
-    ["issuer", DID],
-    ["issued_at", "2026-03-01T09:00:00Z"],
-    ["sequence", 4],
-    ["relationship_id", "r1"],
-    ["subject", "did:web:alice.example"],
-    ["visibility", "public"],
-    ["revokes_relationship_id", "r1"],
-    ["reason_code", "employment_ended"],
-    ["effective_at", "2026-03-01T09:00:00Z"],
-  ]);
+  const { event, ...rest } = await issuer.append(upsert());
+  const { event_id, relationship_id } = event;
+  assertMatch(event_id, /^[0-9A-HJKMNP-TV-Z]{26}$/);
+  assertMatch(relationship_id, /^[0-9A-HJKMNP-TV-Z]{26}$/);
+  assert(relationship_id > event_id);
+  const places = { event_id, relationship_id, sequence: 4 };
+  assertEquals(rest, { ...places, repeated: false, warnings: [] });
+  assertEquals(
+    JSON.stringify(event),
+    `{"spec_version":"sig/0.1","event_id":"${event_id}","event_type":"relationship.upsert","issuer":"${DID}","issued_at":"2026-03-01T09:00:00Z","sequence":4,"relationship_id":"${relationship_id}","subject":"did:web:alice.example","visibility":"public","relationship_type":"employee","status":"active","roles":[],"valid_from":null,"valid_until":null}`,
+  );
+  // Those of a revocation are also taken from its relationship.
+  const revoked = await issuer.append(revoke({ event_id: "x" }));
+  assertEquals(
+    JSON.stringify(revoked.event),
+    `{"spec_version":"sig/0.1","event_id":"x","event_type":"relationship.revoke","issuer":"${DID}","issued_at":"2026-03-01T09:00:00Z","sequence":5,"relationship_id":"r1","subject":"did:web:alice.example","visibility":"public","revokes_relationship_id":"r1","reason_code":"employment_ended","effective_at":"2026-03-01T09:00:00Z"}`,
+  );
 });
 
 Deno.test("keeps unusual names in metadata and omits optional members that are null", async () => {
@@ -102,25 +72,26 @@ Deno.test("repeating an event_id with equal members returns the old sequence", a
   assertEquals(before?.length === store.files.get(FEED)?.length, false);
 });
 
-for (
-  const draft of [
-    upsert({ event_id: "first", subject: "did:web:bob.example" }),
-    upsert({ event_id: "first", roles: ["deploy"] }),
-    upsert({ event_id: "first", relationship_id: "r2" }),
-    upsert({ event_id: "first", metadata: {} }),
-    revoke({ event_id: "first" }),
-  ]
-) {
-  Deno.test(`refuses an event_id with other content: ${JSON.stringify(draft)}`, async () => {
-    const { issuer } = await open();
-    const error = await expectSigError(
+Deno.test("refuses an event_id with other content", async () => {
+  const { issuer } = await open();
+  const event_id = "first";
+  for (
+    const draft of [
+      upsert({ event_id, subject: "did:web:bob.example" }),
+      upsert({ event_id, roles: ["deploy"] }),
+      upsert({ event_id, relationship_id: "r2" }),
+      upsert({ event_id, metadata: {} }),
+      revoke({ event_id }),
+    ]
+  ) {
+    const { context } = await expectSigError(
       issuer.append(draft),
       "duplicate_event_id",
       "event_id is in use at sequence 1, with other content",
     );
-    assertEquals(error.context.sequence, 1);
-  });
-}
+    assertEquals(context.sequence, 1);
+  }
+});
 
 Deno.test("refuses a second revocation unless it amends the first or follows an upsert", async () => {
   const { issuer } = await open();
@@ -249,31 +220,6 @@ Deno.test("throws a TypeError for programming errors", async () => {
     "after it was closed",
   );
 });
-
-vectorTest(
-  "accepts and refuses timestamps as the shared vectors say",
-  "own/timestamps.json",
-  async () => {
-    const cases = readJsonVectors<{ value: unknown; expect: string }[]>(
-      "own/timestamps.json",
-    );
-    const { issuer, store } = await open();
-    for (const { value, expect } of cases) {
-      const before = store.files.get(FEED);
-      const draft = wrong({ ...upsert(), valid_from: value });
-      if (expect === "accept") {
-        await issuer.append(draft);
-      } else if (value !== null && value !== undefined) {
-        await expectSigError(
-          issuer.append(draft),
-          "invalid_field",
-          "/valid_from",
-        );
-        assertEquals(store.files.get(FEED), before);
-      }
-    }
-  },
-);
 
 Deno.test("yields to the event loop while signing and reading many events", async () => {
   const { issuer } = await open();

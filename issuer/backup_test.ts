@@ -8,6 +8,7 @@ import {
   verifyBackup,
 } from "@sig/issuer";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
+import { crashesOf } from "./testdata/crashes.ts";
 import {
   forged,
   HOST,
@@ -130,39 +131,25 @@ test("refuses a backup without the newest private key", async ({ issuer, place }
   );
 });
 
-it("a restore interrupted at any step leaves old or new files, and repeating it completes it", async ({ backup, place: { base } }) => {
-  const placeAt = (name: string) => ({
-    base: `${base}/${name}`,
-    dir: `${base}/${name}/issuer`,
-    keysDir: `${base}/${name}/keys`,
-  });
-  const steps: string[] = [];
-  await Deno.mkdir(`${base}/whole`);
-  await restore(backup, placeAt("whole"), (step) => void steps.push(step));
-  assert(steps.length > 12, steps.join());
-  const whole = filesOf(placeAt("whole"));
-  for (const at of steps.keys()) {
-    const place = placeAt(`at${at}`);
-    await Deno.mkdir(place.base);
-    let passed = 0;
-    const broken = await restore(backup, place, () => {
-      if (passed++ === at) throw new Error("fault");
-    }).then(() => "", (error) => error.message);
-    assertEquals(broken, "fault", steps[at]);
-    for (const [path, text] of filesOf(place)) {
-      if (path.endsWith(".tmp")) continue;
-      assertEquals(text, whole.get(path), `${path} after ${steps[at]}`);
+it("a crash at any step of a restore leaves files of the backup, and repeating it completes it", async ({ backup, place }) => {
+  const crashes = await crashesOf(
+    place,
+    ({ onStep }) => restore(backup, place, onStep),
+  );
+  assert(crashes.length > 12, `${crashes.length}`);
+  const whole = filesOf(place);
+  // Files of an interrupted write, which are never read.
+  const kept = () =>
+    [...filesOf(place)].filter(([path]) => !path.endsWith(".tmp"));
+  for (const [at, crash] of crashes.entries()) {
+    crash.restore();
+    for (const [path, text] of kept()) {
+      assertEquals(text, whole.get(path), `${path} after ${crash.step}`);
     }
-    const exists = await Deno.stat(`${place.dir}/.well-known/sig.json`)
-      .then(() => true, () => false);
-    assertEquals(exists, at === steps.length - 1, steps[at]);
+    const isWhole = filesOf(place).has("/issuer/.well-known/sig.json");
+    assertEquals(isWhole, at === crashes.length - 1, crash.step);
     await restore(backup, place);
-    const files = new Map(filesOf(place));
-    for (const path of files.keys()) {
-      // Files of an interrupted write, which are never read.
-      if (path.endsWith(".tmp")) files.delete(path);
-    }
-    assertEquals(files, whole, steps[at]);
+    assertEquals(new Map(kept()), whole, crash.step);
   }
 });
 

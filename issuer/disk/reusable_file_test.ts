@@ -65,8 +65,7 @@ linuxTest(
     const onStep = (at: string) => {
       if (fail && at === "written") throw new Error("EIO");
     };
-    const store = createFileStore(place.dir, { faults: { onStep } });
-    const issuer = await place.open({ store });
+    const issuer = await place.open({ faults: { onStep } });
     await issuer.append(upsert());
     fail = true;
     await expectSigError(
@@ -81,15 +80,20 @@ linuxTest(
   },
 );
 
-test("a reused lock still excludes, within a store and between two, even after its file was deleted", async ({ place }) => {
+test("a reused lock still excludes, within a store and between two, even if its file is deleted, also while it is held", async ({ place }) => {
   const stores = [createFileStore(place.dir), createFileStore(place.dir)];
   const openFeed = async (writer: FeedWriter) =>
     void await writer.openFeed(FEED);
-  for (const isDeleted of [false, true]) {
+  const removeLock = () => Deno.remove(`${place.dir}/.sig/lock`);
+  for (const deleted of ["never", "before", "held"]) {
     // Neither the lock file nor the feed stays locked.
     for (const each of stores) await each.exclusively(NOW, openFeed);
-    if (isDeleted) await Deno.remove(`${place.dir}/.sig/lock`);
-    await stores[0]!.exclusively(NOW, async () => {
+    if (deleted === "before") await removeLock();
+    await stores[0]!.exclusively(NOW, async (writer) => {
+      if (deleted === "held") {
+        await openFeed(writer);
+        await removeLock();
+      }
       for (const each of stores) {
         await expectSigError(
           each.exclusively(NOW, openFeed),

@@ -1,12 +1,15 @@
 import { createFileStore } from "@sig/issuer";
 import { assertEquals, assertRejects } from "@std/assert";
+import { readJson, writeJson } from "../testdata/documents.ts";
 import {
+  HOST,
   init,
   modeOf,
   type Place,
   placeTest as test,
   readFeed,
   upsert,
+  walk,
   withPlace,
 } from "../testdata/support.ts";
 import { runWell } from "../../tests/kit/process.ts";
@@ -15,10 +18,10 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 const FEED = "/.well-known/sig/events.jsonl";
 const isRoot = Deno.uid() === 0;
 
-async function setUris(place: Place, uris: Record<string, string>) {
-  const path = `${place.dir}/.well-known/sig.json`;
-  const metadata = JSON.parse(await Deno.readTextFile(path)) as object;
-  await Deno.writeTextFile(path, JSON.stringify({ ...metadata, ...uris }));
+async function setFeedUri(place: Place, path: string) {
+  const metadata = await readJson(place, "sig.json");
+  const events_uri = `https://acme.example/${path}`;
+  await writeJson(place, "sig.json", { ...metadata, events_uri });
 }
 
 /** Replaces the feed, or a folder above it, by something else. */
@@ -96,8 +99,7 @@ for (
   ]
 ) {
   test(`refuses an events_uri that could leave the directory: /${uri}`, async ({ place }) => {
-    const events_uri = `https://acme.example/${uri}`;
-    await setUris(place, { events_uri });
+    await setFeedUri(place, uri);
     await expectSigError(
       place.open(),
       "invalid_metadata",
@@ -107,9 +109,7 @@ for (
 }
 
 test("resolves dots in a URI below the root", async ({ place }) => {
-  await setUris(place, {
-    events_uri: "https://acme.example/../../x/%2e%2e/../feed.jsonl",
-  });
+  await setFeedUri(place, "../../x/%2e%2e/../feed.jsonl");
   await Deno.rename(place.feed, `${place.dir}/feed.jsonl`);
   const issuer = await place.open();
   assertEquals((await issuer.append(upsert())).sequence, 1);
@@ -186,8 +186,7 @@ for (const step of ["written", "wrote-part"]) {
         if (fail && at === step) throw new Error("EIO");
       },
     };
-    const store = createFileStore(place.dir, { faults });
-    const issuer = await place.open({ store });
+    const issuer = await place.open({ faults });
     await issuer.append(upsert({ event_id: "e1" }));
     const before = await Deno.readFile(place.feed);
     fail = true;
@@ -234,8 +233,7 @@ Deno.test({
       const onStep = (at: string) => {
         if (at === "written") throw new Error("EIO");
       };
-      const store = createFileStore(place.dir, { faults: { onStep } });
-      const issuer = await place.open({ store });
+      const issuer = await place.open({ faults: { onStep } });
       onlyAppend(place.feed, true);
       try {
         for (const message of ["the write failed", "could not be undone"]) {
@@ -254,4 +252,26 @@ Deno.test({
       assertEquals(repeated, true);
       assertEquals((await readFeed(place)).length, 1);
     }),
+});
+
+// promise: No created file is writable by other users.
+
+Deno.test("no file is writable for other users, even under umask 000", async () => {
+  const before = Deno.umask(0);
+  try {
+    await withPlace(async (place, issuer) => {
+      await issuer.append(upsert());
+      await issuer.rotateKey({ kid: "key-2" });
+      await issuer.append(upsert());
+      await issuer.close();
+      const folders = ["", "/.sig", "/.well-known", "/.well-known/sig"]
+        .map((path) => `/issuer${path}`);
+      const paths = [...walk(place.base), ...folders, "/keys", `/keys/${HOST}`];
+      const isOpen = (path: string) =>
+        (modeOf(place.base + path) & 0o022) !== 0;
+      assertEquals(paths.filter(isOpen), []);
+    });
+  } finally {
+    Deno.umask(before);
+  }
 });

@@ -1,8 +1,8 @@
+import { createFileStore, createMemoryStore } from "@sig/issuer";
 import { assert, AssertionError, assertRejects } from "@std/assert";
 import type { FeedStore, FeedWriter } from "./feed_store.ts";
-import { createMemoryStore } from "./memory_store.ts";
 import { withMethods } from "../testdata/support.ts";
-import { FEED_STORE_RULES } from "./store_contract.ts";
+import { FEED_STORE_RULES, testFeedStoreContract } from "./store_contract.ts";
 
 /** Faulty store methods, and the rule that each breaks. */
 const BROKEN: readonly (readonly [
@@ -42,3 +42,18 @@ for (const [rule, breakStore] of BROKEN) {
     await store.close();
   });
 }
+
+testFeedStoreContract("memory store", () => {
+  const store = createMemoryStore();
+  return Promise.resolve({ store, close: () => store.close() });
+});
+
+testFeedStoreContract("file store", async () => {
+  const base = await Deno.makeTempDir();
+  const store = createFileStore(`${base}/deep/issuer`);
+  const close = async () => {
+    await store.close();
+    await Deno.remove(base, { recursive: true });
+  };
+  return { store, close };
+});

@@ -24,7 +24,6 @@ import {
 import { assert, assertEquals } from "@std/assert";
 import { type Ended, TestProcess } from "../../tests/kit/process.ts";
 import { programArgs } from "../../tests/kit/programs.ts";
-import { perform } from "./worker.ts";
 
 /** DID of the issuer in all tests. */
 export const DID = "did:web:acme.example";
@@ -64,7 +63,7 @@ export async function withPlace(
     feed: `${dir}/.well-known/sig/events.jsonl`,
     async open(more = {}) {
       const issuer = await openIssuer({
-        store: createFileStore(dir),
+        store: createFileStore(dir, more),
         keys: createFileKeyStore(keysDir),
         now: () => NOW,
         ...more,
@@ -97,7 +96,7 @@ export async function init(
   place: Pick<Place, "dir" | "keysDir">,
   more: Partial<InitIssuerOptions> = {},
 ): Promise<InitializedIssuer> {
-  const store = createFileStore(place.dir);
+  const store = createFileStore(place.dir, more);
   const keys = createFileKeyStore(place.keysDir);
   return await initIssuer({ store, keys, did: DID, ...more })
     .finally(() => store.close());
@@ -204,33 +203,26 @@ export async function readFeed(place: Place): Promise<readonly SigEvent[]> {
 
 /** Asserts that each acknowledged event is in the feed at its sequence. */
 export function assertKept(
-  { lines }: WorkerResult,
+  { lines }: Pick<WorkerResult, "lines">,
   events: readonly SigEvent[],
 ): void {
   for (const line of lines) {
     const [id, sequence] = line.split(" ");
-    if (sequence === undefined || id === "rotated") continue;
+    if (id === "refused") continue;
     assertEquals(events[Number(sequence) - 1]?.event_id, id);
   }
 }
 
+/** What the program `worker.ts` does. */
 export interface Job {
-  readonly work:
-    | "append"
-    | "batch"
-    | "checkpoint"
-    | "exhaust"
-    | "hold"
-    | "init"
-    | "recover"
-    | "rotate";
+  /** `exhaust` appends when no file can be opened, and again. */
+  readonly work: "append" | "exhaust" | "hold";
+  /** The number of events (default: 1). */
   readonly count?: number;
-  /** Prefix of the event, relationship and key identifiers it makes. */
+  /** Prefix of the event and relationship identifiers. */
   readonly name?: string;
-  /** The step at which the worker kills itself; `any`: every step. */
+  /** The step at which the worker kills itself. */
   readonly killAt?: string;
-  /** The signal (default: SIGKILL). */
-  readonly signal?: Deno.Signal;
   /** Number of such steps to pass first. */
   readonly passes?: number;
   readonly maxWriteBytes?: number;
@@ -269,17 +261,6 @@ export async function runWorker(
   await assertSecret(place, output);
   const lines = stdout.split("\n").filter((line) => line !== "");
   return { code, signal, output, lines };
-}
-
-/** Runs a job that is not killed in this process, which is faster. */
-export async function runJob(place: Place, job: Job): Promise<WorkerResult> {
-  const lines: string[] = [];
-  const { dir, keysDir } = place;
-  const say = (line: string) => void lines.push(line);
-  const code = await perform({ dir, keysDir, ...job }, say);
-  const output = lines.join("\n");
-  await assertSecret(place, output);
-  return { code, signal: null, output, lines };
 }
 
 /** No output may contain a private key. */
