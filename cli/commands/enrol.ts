@@ -194,6 +194,7 @@ async function enrolOne(call: EnrolCall, path: string): Promise<number> {
     const person = state?.personOf?.(same_person_as) ?? same_person_as;
     return {
       drafts: [draft],
+      // The answer to one invitation, which is shown before the question.
       guards: "named",
       ifLastSequence: state?.last_sequence ?? reviewed.ifLastSequence,
       doubts: [...oldKey === undefined ? [] : [oldKey], ...reviewed.doubts],
@@ -258,6 +259,7 @@ async function enrolAll(call: EnrolCall, folder: string): Promise<number> {
     const jtis = enrolments.map(({ answer }) => answer.invitation.claims.jti);
     return {
       drafts: enrolments.map(({ draft }) => draft),
+      // Answers to invitations of this issuer; each is shown.
       guards: "named",
       ifLastSequence: last_sequence,
       doubts: [

@@ -49,6 +49,7 @@ const importDrafts = typedCommand({
     try {
       return await appendProposal(
         call,
+        // Each line names its event: a missing line ends nothing.
         () =>
           Promise.resolve({ drafts, guards: "named", maxFaults: MAX_FAULTS }),
       );

@@ -75,6 +75,7 @@ export const offboard = typedCommand({
             reason: call.flags.reason,
           }),
         })),
+        // One person, whose relationships are shown before the question.
         guards: "named",
         ifLastSequence: state.last_sequence,
         changes,

@@ -97,6 +97,7 @@ export const revoke = typedCommand({
       return {
         // The issuer validates every member; flags are only text.
         drafts: [draft as unknown as EventDraft],
+        // One relationship, named by a flag.
         guards: "named",
         ...isAsked && await revokeQuestion(call, issuer, relationship_id),
         about: () => ({ notices }),
@@ -187,6 +188,7 @@ export const undo = typedCommand({
       };
       const people = await tryReadPeopleFile(call);
       return {
+        // Undoes one revocation, named by a flag.
         guards: "named",
         drafts: [{ ...draft, ...given({ event_id: call.flags["event-id"] }) }],
         ifLastSequence: last_sequence,

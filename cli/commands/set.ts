@@ -153,6 +153,7 @@ export const set = typedCommand({
             event_id: eventId && at > 0 ? `${eventId}~${at + 1}` : eventId,
           }),
         })),
+        // One relationship or person, named by a flag.
         guards: "named",
         ifLastSequence: state.last_sequence,
         doubts,

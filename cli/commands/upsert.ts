@@ -65,6 +65,7 @@ export const upsert = typedCommand({
       return {
         // The issuer validates every member; flags are only text.
         drafts: [draft as unknown as EventDraft],
+        // One relationship, which the flags describe.
         guards: "named",
         ifLastSequence,
         doubts,

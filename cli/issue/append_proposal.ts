@@ -40,8 +40,10 @@ interface Proposal {
   /** The issuer validates every member; flags are only text. */
   readonly drafts: readonly EventDraft[];
   /**
-   * The guards that all drafts must pass, with what the operator confirmed;
-   * `named` if the operator named each of the changes.
+   * The guards that all drafts must pass, with what the operator confirmed.
+   * They count what a list changes without naming it: rows that are missing,
+   * and people who come back. `named` if each change was named by the operator,
+   * so that none is hidden in a list; the command says why.
    */
   readonly guards: "named" | GuardOptions & { readonly state: PublishedState };
   /** Append only while the feed ends with this sequence (default: any). */

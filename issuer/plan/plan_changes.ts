@@ -2,6 +2,36 @@
  * Compares a desired list with a feed and plans the changes. All rows are
  * checked before any is refused.
  *
+ * The way of a list, for one row. The feed has Olga as an employee with the role
+ * `deploy`, by her key `did:key:old`; the people file has `17` for this key.
+ *
+ * ```text
+ * person,subject,type,roles           cli/people/read_people.ts: readPeople
+ * 17,did:key:new,employee,deploy      → DesiredRelationship
+ *     │  expandRows: which keys does the row mean?
+ *     ▼
+ * KeyRow {subject: did:key:new, ofPerson: true}
+ *     │  ResolvedRows.assign: which relationships of the feed does it mean?
+ *     ▼
+ * Resolved {published: undefined}             no relationship of this key
+ * Resolved {published: r1, as: "replaced"}    the list has another key for 17
+ *     │  ChangeBuilder.changeOf: what differs, and when does it begin?
+ *     ▼
+ * PlannedChange {action: "create", after: {roles: ["deploy"],
+ *     valid_from: now, metadata: {same_person_as: did:key:old}, …}}
+ * PlannedChange {action: "revoke", relationship_id: r1, reason_code: superseded}
+ *     │  planDrafts: which events say so?
+ *     ▼
+ * UpsertDraft, RevokeDraft
+ *     │  requireGuards: must the operator confirm what `check` would answer
+ *     │  differently?
+ *     ▼
+ * Issuer.appendAll: signed, in one batch; from here on as every draft
+ * ```
+ *
+ * `cli/commands/plan.ts` runs these steps, and `appendProposal` requires the
+ * guards. A person is always looked up in `PersonIndex`.
+ *
  * @module
  */
 

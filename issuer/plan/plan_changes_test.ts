@@ -223,6 +223,30 @@ const PLANNED: Readonly<
     "update r2 phone type",
     { file: { alice: "1", phone: "1" } },
   ],
+  "a row about a person whose keys have all ended means these keys": [
+    "r1 alice | end r1",
+    "- person=1",
+    "create alice relationship_type",
+    { file: { alice: "1" } },
+  ],
+  "a row about a person means the key that another row names": [
+    PAIR,
+    "phone person=1 | - person=1",
+    "revoke r1 alice superseded",
+    { file: { alice: "1", phone: "1" } },
+  ],
+  "a new identifier adds a relationship, and ends none": [
+    "r1 alice",
+    "alice id=r9",
+    "create r9 alice relationship_type",
+  ],
+  "each key that the list has for a person moves to another type, a new one begins, and the others end":
+    [
+      PAIR,
+      "new person=1 type=advisor | alice person=1 type=advisor",
+      "create new relationship_type,link | revoke r2 phone superseded | update r1 alice type",
+      { file: { alice: "1", phone: "1" } },
+    ],
   "a list without --prune ends nothing": [TWO_PEOPLE, "alice", ""],
   "prune ends what the list lacks, by identifier": [
     TWO_PEOPLE,
@@ -334,7 +358,7 @@ for (const [what, [feed, list, changes, how]] of Object.entries(PLANNED)) {
 Deno.test("drafts keep what a row does not contain: date, department, other display, visibility", () => {
   const members = {
     ...{ valid_until: "2027-01-01T00:00:00Z", metadata: { cost: 1 } },
-    visibility: "private" as const,
+    ...{ visibility: "private" as const, reason: "ticket 7" },
   };
   const display = { title: "Engineer", department: "Ops", badge: 7 };
   const drafts = (row: string, display: Display) => {
@@ -360,6 +384,14 @@ Deno.test("drafts keep what a row does not contain: date, department, other disp
   assertEquals(drafts("alice title=none", { title: "Engineer" }), [
     { ...kept, display: null },
   ]);
+  // A key that another one replaces is not revoked for the list's reason.
+  const pair = stateOf(PAIR);
+  const replaced = rowsOf("alice person=1 | new person=1");
+  assertEquals(planDrafts(plan(pair, replaced), pair, "other")[0], {
+    event_type: "relationship.revoke",
+    relationship_id: "r2",
+    reason_code: "superseded",
+  });
   // Another type ends the relationship, and begins another one.
   assertEquals(drafts("alice type=advisor", display), [
     {
@@ -521,9 +553,10 @@ Deno.test("counts equal rows once, and reports all faults", () => {
 });
 
 Deno.test("a person without a key waits, and a person who is not in the list is named", () => {
-  const state = stateOf("r1 alice | r2 bob", { file: { bob: "2" } });
+  const feed = "r1 alice | r2 bob | r3 new until=2026-01-02";
+  const state = stateOf(feed, { file: { bob: "2" } });
   const made = plan(state, rowsOf("- person=3 | alice"), { now });
-  assertEquals([made.changes, made.unchanged, made.unmanaged], [[], 1, 1]);
+  assertEquals([made.changes, made.unchanged, made.unmanaged], [[], 1, 2]);
   assertEquals(made.waiting, [{ person: "3", name: null, row: 2 }]);
   assertEquals(made.unlisted, [
     { person: "2", name: null, subject: BOB!, roles: ["deploy"] },

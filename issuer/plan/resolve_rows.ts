@@ -91,7 +91,6 @@ export class ResolvedRows {
       if (each.published !== undefined) this.#managed.set(each.published, each);
     };
     changed.forEach(manage);
-    if (group[0] !== row) return changed;
     const keys = this.#keysOf(subject);
     const replaced = this.#index.activeOf(subject, type)
       .filter((each) =>
