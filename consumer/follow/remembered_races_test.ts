@@ -67,6 +67,18 @@ racesTest(
 );
 
 racesTest(
+  "a slow process does not restore a pin that was removed",
+  async ({ did, pins, append, verify, pin, wait }) => {
+    await append(upsert(1));
+    await verify();
+    await append(upsert(2));
+    wait(1_000);
+    await verify({ pins: before(pins, () => removePin(pins, did)) });
+    assertEquals((await pin()).first_seen, "2026-06-01T00:00:01Z");
+  },
+);
+
+racesTest(
   "a question is answered while other processes refresh repeatedly",
   async ({ did, pins, fresh, append, verify }) => {
     await append(upsert(1));

@@ -59,6 +59,12 @@ Deno.test("an event after the checkpoint that was seen by proof can't be rewritt
     ...{ size: 2, root: rootOf(kept), state: null },
     ...{ keys: incident?.seen?.keys, statements: null },
   }]);
+  publish([...issuer.lines, await issuer.line(2, key1, { roles: ["other"] })]);
+  await expectSigError(
+    issuer.accept,
+    "confirmation_required",
+    "the history that is served now differs from the recorded incident",
+  );
   publish(revoked);
   assertEquals((await issuer.ask()).decision, "deny");
   const longer = [...kept, await issuer.line(3, key1)];

@@ -281,9 +281,8 @@ class WatchedFeed {
       ...{ pin, history },
     });
     return {
-      // A refused history may have had more events.
       events: [...events.values()].filter(({ event }) =>
-        event.sequence > after && event.sequence <= last
+        event.sequence > after
       ),
       start: position(start, startId),
       after: position,
