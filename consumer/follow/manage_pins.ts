@@ -1,4 +1,13 @@
-/** Lists, acknowledges and removes pins (docs/reference/command-line.md). @module */
+/**
+ * Lists, shows, removes and acknowledges pins (docs/reference/command-line.md).
+ *
+ * In: a store and the name of an issuer. Out: a `PinRecord`, the form in which
+ * `sig pin` prints a pin. Only `acknowledgePin` reads the issuer: once compared
+ * with the pin, which records a contradiction, and once as if it was unknown,
+ * since a history that contradicts is not verified to its end.
+ *
+ * @module
+ */
 
 import { isSigError, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";

@@ -2,6 +2,11 @@
  * Reads one subject's relationships from checkpoint, path and tail, without the
  * feed (docs/protocol.md §13.3).
  *
+ * In: where the issuer is, its pin, and a question about one subject. Out: a
+ * `Part` with what was proven, a contradiction, a fault, or `unproven`: the feed
+ * must be read. `readByProof` makes up to two attempts (`attemptProof`: the
+ * documents; `verifyProof`: files and tail; `judgeTail`: comparison).
+ *
  * @module
  */
 
@@ -65,6 +70,8 @@ import {
 /** Maximum size of a tail; above it, the feed is read. */
 const MAX_TAIL_BYTES = 1024 * 1024;
 
+const LF = 0x0a;
+
 interface ProofOptions extends LoadProofsOptions {
   readonly pin: Pin;
 }
@@ -110,6 +117,35 @@ export async function readByProof(
       first.kind === "unproven" && first.warning !== undefined &&
       first.warning.detail !== "fetch_timeout",
   );
+}
+
+/**
+ * Reads an issuer by proof, or its feed if the question can't be answered by
+ * proof. A checkpoint policy applies to both.
+ *
+ * @param question Undefined if proofs must not be used.
+ * @throws {SigError} as `verifyIssuer`, and those of the checkpoint policy.
+ */
+export async function observeOnce(
+  location: IssuerLocation,
+  question: ProofQuestion | undefined,
+  options: RefreshOptions,
+): Promise<VerifiedIssuer> {
+  const unproven = question &&
+    await readByProof(location, question, { ...options, pin: UNKNOWN });
+  if (unproven?.kind === "proof") return unproven.part.observation.verified;
+  if (unproven !== undefined && unproven.kind !== "unproven") {
+    throw unproven.error;
+  }
+  const { readFeed } = await import("./refresh.ts");
+  const { again: reader = location.reader, warning } = unproven ?? {};
+  const place = { ...location, reader };
+  const { found } = await readFeed(place, { pin: UNKNOWN }, options);
+  if (found.kind !== "feed") throw found.error;
+  const { verified } = found.copy.observation;
+  return warning === undefined
+    ? verified
+    : { ...verified, warnings: [warning, ...verified.warnings] };
 }
 
 async function attemptProof(
@@ -218,6 +254,77 @@ async function verifyProof(
   return { kind: "proof", at: timeOf(now), issuer, part, proof, recovery };
 }
 
+/** The part of the feed after a checkpoint. */
+interface Tail {
+  readonly lines: readonly Uint8Array[];
+  readonly warnings: readonly Warning[];
+}
+
+/** Reads the feed after the checkpoint; undefined if it must be read whole. */
+async function readTail(
+  loaded: LoadedIssuer,
+  { bytes }: OpenedCheckpoint,
+): Promise<Tail | undefined> {
+  const opened = await loaded.openFeed({ range: { from: bytes - 1 } })
+    .catch((error) => {
+      const isShorter = isSigError(error, "fetch_status") &&
+        error.context.status === 416;
+      if (!isShorter) throw error;
+      return undefined;
+    });
+  if (opened === undefined) {
+    const detail = `the feed ends before byte ${bytes} of the checkpoint`;
+    return {
+      lines: [],
+      warnings: [{ code: "feed_behind_checkpoint", detail }],
+    };
+  }
+  const { document, warnings } = opened;
+  try {
+    const { range } = document;
+    const isLong = range === undefined || range.total - bytes > MAX_TAIL_BYTES;
+    if (isLong) return undefined;
+    const tail = await readAll(document, MAX_TAIL_BYTES + 1);
+    if (tail[0] !== LF) {
+      throw proofInvalid("the feed has no line feed where the checkpoint ends");
+    }
+    return { lines: linesOf(tail.subarray(1)), warnings };
+  } finally {
+    await document.cancel();
+  }
+}
+
+function linesOf(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length;) {
+    const to = bytes.indexOf(LF, from);
+    if (to < 0) throw incompleteLine();
+    lines.push(bytes.subarray(from, to));
+    from = to + 1;
+  }
+  return lines;
+}
+
+/**
+ * Requires that a larger checkpoint continues everything that was seen. A
+ * smaller or equal one is compared by the lines of the tail.
+ *
+ * @throws {SigError} `proof_invalid` if the tiles don't prove it; the feed is
+ * then read.
+ */
+async function requireContinued(
+  files: ProofFiles,
+  { proof }: KnownPin,
+  checkpoint: OpenedCheckpoint,
+): Promise<void> {
+  if (proof === null) return;
+  const { size, root } = proof.seen.root === null ? proof : proof.seen;
+  if (checkpoint.size <= size) return;
+  const before = { size, root: decodeBase64(root ?? "") ?? new Uint8Array() };
+  if (await files.isContinued(before, checkpoint)) return;
+  throw proofInvalid(`the tiles don't continue the first ${size} events`);
+}
+
 /** Returns a subject's lines; undefined if they are not at the end of a path. */
 function linesAt(
   end: Walk["end"],
@@ -315,40 +422,6 @@ async function continueTree(
   ];
 }
 
-/** Reads the feed after the checkpoint; undefined if it must be read whole. */
-async function readTail(
-  loaded: LoadedIssuer,
-  { bytes }: OpenedCheckpoint,
-): Promise<Tail | undefined> {
-  const opened = await loaded.openFeed({ range: { from: bytes - 1 } })
-    .catch((error) => {
-      const isShorter = isSigError(error, "fetch_status") &&
-        error.context.status === 416;
-      if (!isShorter) throw error;
-      return undefined;
-    });
-  if (opened === undefined) {
-    const detail = `the feed ends before byte ${bytes} of the checkpoint`;
-    return {
-      lines: [],
-      warnings: [{ code: "feed_behind_checkpoint", detail }],
-    };
-  }
-  const { document, warnings } = opened;
-  try {
-    const { range } = document;
-    const isLong = range === undefined || range.total - bytes > MAX_TAIL_BYTES;
-    if (isLong) return undefined;
-    const tail = await readAll(document, MAX_TAIL_BYTES + 1);
-    if (tail[0] !== LF) {
-      throw proofInvalid("the feed has no line feed where the checkpoint ends");
-    }
-    return { lines: linesOf(tail.subarray(1)), warnings };
-  } finally {
-    await document.cancel();
-  }
-}
-
 function verifiedBy(
   { issuer, source, warnings: ofDocuments }: LoadedIssuer,
   checkpoint: OpenedCheckpoint,
@@ -382,72 +455,4 @@ function verifiedBy(
       tail: tail.lines.length,
     },
   };
-}
-
-/**
- * Requires that a larger checkpoint continues everything that was seen. A
- * smaller or equal one is compared by the lines of the tail.
- *
- * @throws {SigError} `proof_invalid` if the tiles don't prove it; the feed is
- * then read.
- */
-async function requireContinued(
-  files: ProofFiles,
-  { proof }: KnownPin,
-  checkpoint: OpenedCheckpoint,
-): Promise<void> {
-  if (proof === null) return;
-  const { size, root } = proof.seen.root === null ? proof : proof.seen;
-  if (checkpoint.size <= size) return;
-  const before = { size, root: decodeBase64(root ?? "") ?? new Uint8Array() };
-  if (await files.isContinued(before, checkpoint)) return;
-  throw proofInvalid(`the tiles don't continue the first ${size} events`);
-}
-
-/** The part of the feed after a checkpoint. */
-interface Tail {
-  readonly lines: readonly Uint8Array[];
-  readonly warnings: readonly Warning[];
-}
-
-const LF = 0x0a;
-
-function linesOf(bytes: Uint8Array): Uint8Array[] {
-  const lines: Uint8Array[] = [];
-  for (let from = 0; from < bytes.length;) {
-    const to = bytes.indexOf(LF, from);
-    if (to < 0) throw incompleteLine();
-    lines.push(bytes.subarray(from, to));
-    from = to + 1;
-  }
-  return lines;
-}
-
-/**
- * Reads an issuer by proof, or its feed if the question can't be answered by
- * proof. A checkpoint policy applies to both.
- *
- * @param question Undefined if proofs must not be used.
- * @throws {SigError} as `verifyIssuer`, and those of the checkpoint policy.
- */
-export async function observeOnce(
-  location: IssuerLocation,
-  question: ProofQuestion | undefined,
-  options: RefreshOptions,
-): Promise<VerifiedIssuer> {
-  const unproven = question &&
-    await readByProof(location, question, { ...options, pin: UNKNOWN });
-  if (unproven?.kind === "proof") return unproven.part.observation.verified;
-  if (unproven !== undefined && unproven.kind !== "unproven") {
-    throw unproven.error;
-  }
-  const { readFeed } = await import("./refresh.ts");
-  const { again: reader = location.reader, warning } = unproven ?? {};
-  const place = { ...location, reader };
-  const { found } = await readFeed(place, { pin: UNKNOWN }, options);
-  if (found.kind !== "feed") throw found.error;
-  const { verified } = found.copy.observation;
-  return warning === undefined
-    ? verified
-    : { ...verified, warnings: [warning, ...verified.warnings] };
 }

@@ -2,6 +2,11 @@
  * Reads an issuer's feed by the way that its pin and its copy allow
  * (docs/protocol.md §6).
  *
+ * In: where the issuer is, its pin, and the feed that is known, of this process
+ * or on disk. Out: a `FeedOutcome` (a feed that continues the pin, a
+ * contradiction, a fault, or unreachable), which `refresh_issuer.ts` writes.
+ * From `readFeed`, which repeats a read, to `attemptFeed`, which makes one.
+ *
  * @module
  */
 

@@ -1,4 +1,13 @@
-/** Watches a feed, event by event (docs/reference/command-line.md). @module */
+/**
+ * Watches a feed, event by event (docs/reference/command-line.md).
+ *
+ * In: where the issuer is, and the name of a cursor in a store. Out: each event
+ * after the cursor, once. `watchIssuer` repeats reads and moves the cursor;
+ * `WatchedFeed` makes one read; `requireSame` and `requireSameHistory` refuse a
+ * feed that is not the one of the cursor.
+ *
+ * @module
+ */
 
 import {
   type ErrorContext,

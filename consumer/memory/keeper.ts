@@ -85,6 +85,21 @@ export class PinKeeper {
    * Writes a pin over the one that was read, also if the same history was
    * written since: the later times remain.
    *
+   * For example, the store has a pin of 5 events, version v1. Processes A and B
+   * read it, then read the issuer, and A writes first:
+   *
+   * 1. A puts its pin over v1: it becomes v2.
+   * 2. B's put over v1 would fail. B reads v2, and compares it with what it read
+   *    (5 events) and with what it wants to write.
+   *    - A has only seen the 5 events again: B puts its pin over v2.
+   *    - A wrote what B wants to write, for example 6 events: only the later
+   *      times are put over v2; nothing, if those of v2 are later.
+   *    - A wrote something else (7 events, a contradiction, a removed pin):
+   *      A wins. B returns undefined, and its whole read is repeated
+   *      (`repeat`), compared with A's pin.
+   * 3. If a third process writes between B's read and B's put, the put fails,
+   *    and step 2 is repeated.
+   *
    * @returns What is kept now; undefined if it is another history: the work
    * must be repeated.
    * @throws {SigError} `store_unavailable`

@@ -1,4 +1,13 @@
-/** A copy of an issuer's published bytes on disk. @module */
+/**
+ * A copy of an issuer's published bytes on disk.
+ *
+ * In: a folder, the URL of the metadata, and the remembered feed. Out: the
+ * documents and the feed of the copy, if they are exactly that feed; while a
+ * feed is read, its bytes are recorded and compared with the copy; `keep` makes
+ * them the copy. Two files for each issuer: the feed, and the documents.
+ *
+ * @module
+ */
 
 import type { DocumentName } from "../fetch/response_rules.ts";
 import type { HeldDocument, HeldDocuments } from "../read/issuer_documents.ts";
