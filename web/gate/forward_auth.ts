@@ -7,6 +7,8 @@
 import { problemResponse, type ServiceEnv } from "@sig/api/internal/http";
 import type { Context, Hono } from "hono";
 import { SigError } from "@sig/core";
+import { equalInConstantTime } from "@sig/jose/internal";
+import { splitToken } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { groupsOf, type NameOf, shownNameOf } from "../sign_in/person.ts";
 import { sendTo } from "../sign_in/pages.ts";
@@ -16,6 +18,7 @@ import {
   type GateHost,
   gateHostOf,
   gateLoginUrl,
+  hostCookiesOf,
   readReturnAddress,
 } from "./hosts.ts";
 
@@ -71,14 +74,23 @@ export function addForwardAuth(
   }
 
   /** Returns the identity of a cookie if the issuer still confirms it. */
-  async function identityOf({ isOwn, clientId }: GateHost, cookie: string) {
-    const session = isOwn
+  async function identityOf(host: GateHost, cookie: string) {
+    const session = host.isOwn
       ? await sessions.find(cookie)
-      : await sessions.findByHostCookie(cookie, clientId);
+      : await findByHostCookie(host, cookie);
     if (session === undefined) return undefined;
     const relationship = await recheckOrGrace(session, { maxAgeMs: askedMs });
     if (relationship === undefined) return undefined;
     return identityHeaders(session.person, relationship, nameOf);
+  }
+
+  async function findByHostCookie(host: GateHost, cookie: string) {
+    const token = splitToken(cookie);
+    const session = token && await sessions.get(token.id);
+    return session && hostCookiesOf(context, host, session)
+        .some((each) => equalInConstantTime(each, cookie))
+      ? session
+      : undefined;
   }
 
   app.get("/forward-auth", async (c) => {

@@ -11,6 +11,7 @@ import {
   type GateContext,
   gateHostOf,
   gateLoginUrl,
+  hostCookiesOf,
   readGateQuery,
 } from "./hosts.ts";
 import { isSecret, randomText, sha256Base64Url } from "../login/digest.ts";
@@ -142,9 +143,9 @@ async function continueLogin(
       "another browser started this login, or this browser does not store cookies",
     );
   }
-  const admitted = await context.sessions.issueHostCookie(sid, host.clientId);
-  if (admitted === undefined) throw invalidRequest("the session has ended");
-  const { cookie, session } = admitted;
+  const session = await context.sessions.get(sid);
+  if (session === undefined) throw invalidRequest("the session has ended");
+  const [cookie = ""] = hostCookiesOf(context, host, session);
   const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);
   return sendTo(address.href, [host.cookie.set(cookie, seconds)]);
 }

@@ -3,6 +3,7 @@
 import type { Records } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
+import type { Session } from "../sessions/session.ts";
 import type { Application, SignInContext } from "../sign_in/interaction.ts";
 import { invalidRequest } from "../sign_in/oauth.ts";
 import { withParameters } from "../sign_in/pages.ts";
@@ -14,7 +15,7 @@ export interface GateHost {
   /** The host name, with the port unless it is the default of the scheme. */
   readonly host: string;
   readonly origin: string;
-  /** Its client id among the applications of a session. */
+  /** Its client id as an application that people sign in to. */
   readonly clientId: string;
   /**
    * Whether browsers send the login's own cookie to it: ports do not matter.
@@ -159,6 +160,19 @@ export interface GateContext extends SignInContext {
   readonly codesOfPerson: OwnerQuota;
   /** Maximum age of the issuer's state, in milliseconds. */
   readonly maxAgeMs: number;
+}
+
+/**
+ * Returns the values of a session's cookie at a host, by each sealing key. They
+ * are invalid at other hosts, and after the next login in this browser.
+ */
+export function hostCookiesOf(
+  { keys, issuer }: Pick<SignInContext, "keys" | "issuer">,
+  { clientId }: GateHost,
+  { sid, secret_sha256 }: Session,
+): readonly string[] {
+  return keys.macsOf(`gate ${issuer} ${clientId} ${sid} ${secret_sha256}`)
+    .map((mac) => `${sid}.${mac}`);
 }
 
 /** The scopes that the person grants to a proxy. */

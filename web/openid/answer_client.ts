@@ -5,16 +5,16 @@
  * @module
  */
 
-import type { Session } from "../sessions/session.ts";
+import { type Session, sessionClient } from "../sessions/session.ts";
 import type {
   Application,
   Pending,
   PendingCode,
 } from "../sign_in/interaction.ts";
-import { invalidRequest, OAuthError } from "../sign_in/oauth.ts";
+import { invalidRequest, type OAuthError } from "../sign_in/oauth.ts";
 import { showAnswerForm, withParameters } from "../sign_in/pages.ts";
 import { seal, unseal } from "../sign_in/seal.ts";
-import { CODE_LIFE_MS, newGrantId } from "./grants.ts";
+import { CODE_LIFE_MS } from "./grants.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
 /** The supported response modes: query parameters or a form. */
@@ -61,9 +61,9 @@ export function errorUrl(
 
 /**
  * Creates a code for an application of the session, with the granted part of
- * the scope, and returns the address of the response.
+ * the scope, and returns the address of the response. The code is invalid if the
+ * session has ended meanwhile.
  *
- * @throws {OAuthError} `login_required` if the session has ended.
  * @throws {SigError} `store_unavailable`, `rate_limited`.
  */
 export async function codeUrl(
@@ -73,14 +73,9 @@ export async function codeUrl(
   pending: PendingCode,
 ): Promise<string> {
   const { scope, redirect_uri, code_challenge, nonce } = pending;
-  const { sid, auth_time, person: subject } = session;
-  const grant = newGrantId();
-  // Recorded in the session first, so that the grant ends with the session.
-  const joined = await context.sessions.addGrant(sid, client_id, grant);
-  if (joined === undefined) {
-    throw new OAuthError("login_required", "the session has ended meanwhile");
-  }
-  const code = await context.grants.create(grant, {
+  const { sid, auth_time, person: subject, expires_ms } = session;
+  const joined = sessionClient(session, client_id)!;
+  const code = await context.grants.create({
     client_id,
     subject,
     sid,
@@ -89,7 +84,7 @@ export async function codeUrl(
     auth_time,
     scope: scope.filter((each) => joined.granted.includes(each)),
     binding: { redirect_uri, code_challenge, nonce },
-  });
+  }, new Date(expires_ms));
   return answerUrl(context, pending, { code });
 }
 

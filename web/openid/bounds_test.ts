@@ -1,12 +1,11 @@
 import type { RecordKind } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
-import { MAX_GRANTS } from "../sessions/sessions.ts";
-import { GRANT, SESSION } from "../store/kinds.ts";
+import { GRANT } from "../store/kinds.ts";
+import { MAX_GRANTS } from "./grants.ts";
 import {
   assertRefused,
   Browser,
   OTHER,
-  statusOf,
   TestProvider,
   VERIFIER,
 } from "./testdata/test_provider.ts";
@@ -44,22 +43,6 @@ Deno.test("an application has a limited number of grants in a session, and only 
   // Codes that are never redeemed count too.
   for (let i = 0; i < MAX_GRANTS + 2; i++) await browser.follow(url);
   assertEquals(await countOf(provider, GRANT), MAX_GRANTS + 1);
-});
-
-Deno.test("logins and logouts leave no records", async () => {
-  await using provider = await TestProvider.start();
-  const { person, browser: steady } = await provider.logIn();
-  for (let i = 0; i < 2; i++) {
-    const browser = new Browser();
-    const { id_token } = await browser.tokens(provider, person);
-    assertEquals(await countOf(provider, GRANT), 2);
-    await statusOf(browser.send(
-      `${provider.origin}/oidc/logout?id_token_hint=${id_token}`,
-    ));
-    assertEquals(await countOf(provider, GRANT), 1);
-    assertEquals(await countOf(provider, SESSION), 1);
-  }
-  assertEquals(await steady.silentError(provider), null);
 });
 
 Deno.test("a grant without a refresh token is removed together with its code", async () => {

@@ -67,14 +67,11 @@ function describe(
   const joined = Object.entries(session?.clients ?? {});
   return {
     subject: session?.subject ?? null,
-    consents: joined.flatMap(([client_id, { asked = [], granted, since_ms }]) =>
-      // Hosts behind forward auth need no consent.
-      asked.length === 0 ? [] : [{
-        client_id,
-        client_name: applicationOf(client_id)?.client_name ?? client_id,
-        scopes: granted,
-        since: new Date(since_ms).toISOString(),
-      }]
-    ),
+    consents: joined.map(([client_id, { granted, since_ms }]) => ({
+      client_id,
+      client_name: applicationOf(client_id)?.client_name ?? client_id,
+      scopes: granted,
+      since: new Date(since_ms).toISOString(),
+    })),
   };
 }

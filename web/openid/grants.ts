@@ -4,17 +4,17 @@ import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { randomText, sha256Base64Url, splitToken } from "../login/digest.ts";
 import type { PendingCode } from "../sign_in/interaction.ts";
-import type { ProviderKeys } from "./keys.ts";
 import { type Session, sessionClient } from "../sessions/session.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import { MAX_SESSIONS, type Sessions } from "../sessions/sessions.ts";
 import { GRANT } from "../store/kinds.ts";
+import { OwnerQuota } from "../store/owner_quota.ts";
 
 /** A login of a person at an application, with the family of all its tokens. */
 interface Grant {
   readonly client_id: string;
   /** The person's root DID (docs/protocol.md §4.1). */
   readonly subject: string;
-  /** The id of the session, with which the grant ends. */
+  /** The id of the session; without the session the grant is invalid. */
   readonly sid: string;
   /** The id of the application's joining, as in the session. */
   readonly joined: string;
@@ -41,11 +41,13 @@ interface Grant {
     /** The scope, if it is smaller than the granted one. */
     readonly scope?: readonly string[];
   }[];
-  /**
-   * SHA-256 of the secret of the only valid refresh token; null if there is
-   * none.
-   */
-  readonly refresh: string | null;
+  /** The refresh tokens; null if there are none. */
+  readonly refresh: {
+    /** SHA-256 of the secret of the only valid one. */
+    readonly sha256: string;
+    /** SHA-256 of the part that the secrets of all of them begin with. */
+    readonly family_sha256: string;
+  } | null;
 }
 
 /** The grant of a token. */
@@ -86,56 +88,49 @@ const MAX_ACCESS_TOKENS = 8;
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;
-const SECRET_LENGTH = 43;
 /**
- * A refresh token's secret has 120 random bits; the other 138 bits are an HMAC.
+ * Length of the part that the refresh tokens of a family have in common; 120 of
+ * its 256 random bits.
  */
-const REFRESH_RANDOM_BYTES = 15;
-const REFRESH_RANDOM_LENGTH = 20;
-
-/** Creates the id of a new grant. */
-export function newGrantId(): string {
-  return randomText(ID_BYTES);
-}
+const FAMILY_LENGTH = 20;
+/** Maximum number of grants of an application in one session. */
+export const MAX_GRANTS = 16;
+/** Maximum number of grants of a person at an application. */
+const MAX_GRANTS_OF_PERSON = MAX_GRANTS * MAX_SESSIONS;
 
 /**
  * Creates the grants of a provider. A grant is one record, so concurrent
  * changes of a family are serialized and each sees the previous one.
  *
  * Tokens are `<grant>.<secret>`; only the digest of the secret, 256 bits, is
- * stored.
+ * stored. A new grant displaces the oldest of its application in the session if
+ * there are too many, so that one person can't fill the store.
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
-export function createGrants({ store, keys, now }: {
+export function createGrants({ store, now }: {
   readonly store: RecordStore;
-  readonly keys: Pick<ProviderKeys, "macsOf">;
   readonly now: () => Date;
 }) {
   const records = recordsOf<Grant>(store, GRANT);
-
-  /**
-   * Creates the secret of a refresh token. Its last part proves that this
-   * provider made it; the rest is random.
-   */
-  function makeRefreshSecret(id: string): string {
-    const random = randomText(REFRESH_RANDOM_BYTES);
-    const [mac = ""] = refreshMacs(id, random);
-    return random + mac;
-  }
-
-  const refreshMacs = (id: string, random: string) =>
-    keys.macsOf(`refresh ${id} ${random}`)
-      .map((mac) => mac.slice(0, SECRET_LENGTH - REFRESH_RANDOM_LENGTH));
+  const ofSession = new OwnerQuota({ maxRecords: MAX_GRANTS });
+  const ofPerson = new OwnerQuota({ maxRecords: MAX_GRANTS_OF_PERSON });
 
   async function issueTokens(
-    { id, found }: FoundGrant,
+    { id, found, secret, grant }: FoundGrant,
     { refreshUntil, scope }: IssueOptions,
     isGood: (grant: Grant) => boolean,
   ) {
     const at = now();
     const accessSecret = randomText(SECRET_BYTES);
-    const refreshSecret = refreshUntil && makeRefreshSecret(id);
+    const fresh = randomText(SECRET_BYTES);
+    const refreshSecret = grant.refresh === null
+      ? fresh
+      : familyOf(secret) + fresh.slice(FAMILY_LENGTH);
+    const refresh = refreshUntil && {
+      sha256: sha256Base64Url(refreshSecret),
+      family_sha256: sha256Base64Url(familyOf(refreshSecret)),
+    };
     const access = {
       sha256: sha256Base64Url(accessSecret),
       expires_ms: at.getTime() + TOKEN_LIFE_SECONDS * 1000,
@@ -150,7 +145,7 @@ export function createGrants({ store, keys, now }: {
         ...grant,
         code: { ...grant.code, used: true },
         access: [...young.slice(1 - MAX_ACCESS_TOKENS), access],
-        refresh: refreshSecret ? sha256Base64Url(refreshSecret) : null,
+        refresh: refresh ?? null,
       };
     }, {
       found,
@@ -164,20 +159,21 @@ export function createGrants({ store, keys, now }: {
     }
     return {
       access_token: `${id}.${accessSecret}`,
-      ...(refreshSecret ? { refresh_token: `${id}.${refreshSecret}` } : {}),
+      ...(refresh && { refresh_token: `${id}.${refreshSecret}` }),
     };
   }
 
   return {
     /**
-     * Stores a grant under an id from {@linkcode newGrantId} and returns its
+     * Stores a grant of a session, which ends at `sessionUntil`, and returns its
      * code.
      */
     async create(
-      id: string,
       grant: Omit<Grant, "code" | "access" | "refresh" | "created_ms">,
+      sessionUntil: Date,
     ) {
       const at = now();
+      const id = randomText(ID_BYTES);
       const secret = randomText(SECRET_BYTES);
       const created: Grant = {
         ...grant,
@@ -188,6 +184,13 @@ export function createGrants({ store, keys, now }: {
       };
       const until = new Date(at.getTime() + CODE_REMEMBER_MS);
       await records.create(id, created, until, at);
+      const { sid, subject, client_id } = grant;
+      const held = { id, until: sessionUntil };
+      const displaced = [
+        ...ofSession.add(`${sid} ${client_id}`, held, at),
+        ...ofPerson.add(`${subject} ${client_id}`, held, at),
+      ];
+      for (const old of displaced) await records.take(old, at);
       return `${id}.${secret}`;
     },
     /**
@@ -202,15 +205,11 @@ export function createGrants({ store, keys, now }: {
       return found && { ...parts, found, grant: found.value, sha256 };
     },
     /** Whether a token is or was a refresh token of this family. */
-    wasRefreshToken(found: FoundGrant) {
-      const { id, grant, secret } = found;
-      if (isRefreshToken(grant, found)) return true;
-      const mac = secret.slice(REFRESH_RANDOM_LENGTH);
-      const random = secret.slice(0, REFRESH_RANDOM_LENGTH);
-      return refreshMacs(id, random).some((each) =>
-        equalInConstantTime(each, mac)
-      );
-    },
+    wasRefreshToken: ({ grant, secret }: FoundGrant) =>
+      grant.refresh !== null && equalInConstantTime(
+        grant.refresh.family_sha256,
+        sha256Base64Url(familyOf(secret)),
+      ),
     /**
      * Redeems the code. A second use, even a concurrent one, revokes the family
      * and returns undefined.
@@ -245,8 +244,10 @@ export function isRefreshToken(
   { refresh }: Grant,
   { sha256 }: FoundGrant,
 ): boolean {
-  return refresh !== null && equalInConstantTime(refresh, sha256);
+  return refresh !== null && equalInConstantTime(refresh.sha256, sha256);
 }
+
+const familyOf = (secret: string) => secret.slice(0, FAMILY_LENGTH);
 
 /**
  * Returns the session of a grant if the session continues and the application

@@ -1,33 +1,20 @@
 import { createMemoryStore } from "@sig/consumer/store";
-import { assertEquals } from "@std/assert";
-import {
-  createGrants,
-  type FoundGrant,
-  type Grants,
-  newGrantId,
-} from "./grants.ts";
-import { testKeys } from "./testdata/test_provider.ts";
+import { assert, assertEquals } from "@std/assert";
+import { createGrants, type FoundGrant, type Grants } from "./grants.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");
 const OPTIONS = { refreshUntil: new Date(AT.getTime() + 3_600_000) };
 
-async function newGrant(): Promise<{ grants: Grants; code: string }> {
-  const store = createMemoryStore();
-  const grants = createGrants({
-    store,
-    keys: await testKeys(),
-    now: () => AT,
-  });
-  const code = await grants.create(newGrantId(), {
-    client_id: "app",
-    subject: "did:web:alice.example",
-    sid: "s",
-    joined: "j1",
-    scope: ["openid"],
-    auth_time: 0,
+const create = (grants: Grants, sid = "s", subject = "did:web:alice.example") =>
+  grants.create({
+    ...{ client_id: "app", subject, sid, joined: "j1" },
+    ...{ scope: ["openid"], auth_time: 0 },
     binding: { redirect_uri: "https://app.example/cb", code_challenge: "x" },
-  });
-  return { grants, code };
+  }, OPTIONS.refreshUntil);
+
+async function newGrant(): Promise<{ grants: Grants; code: string }> {
+  const grants = createGrants({ store: createMemoryStore(), now: () => AT });
+  return { grants, code: await create(grants) };
 }
 
 /** Reads the grant eight times before the first use. */
@@ -56,4 +43,15 @@ Deno.test("only one of several readers of a valid refresh token rotates it, and 
   )).filter((each) => each !== undefined);
   assertEquals(won.length, 1);
   assertEquals(await grants.find(won[0]!.refresh_token!), undefined);
+});
+
+Deno.test("a person's logins at an application displace that person's oldest, whatever the session", async () => {
+  const { grants, code: others } = await newGrant();
+  const codes: string[] = [];
+  for (let i = 0; i < 801; i++) {
+    codes.push(await create(grants, `s${i % 51}`, "did:web:mallory.example"));
+  }
+  const [first, second] = codes;
+  assertEquals(await grants.find(first!), undefined);
+  assert(await grants.find(second!) && await grants.find(others));
 });

@@ -25,11 +25,11 @@ import type {
   LoginHost,
   OpenIdProvider,
 } from "../sign_in/host.ts";
-import { addInteractionRoutes } from "../sign_in/interaction.ts";
 import { refuseDirectly } from "../sign_in/oauth.ts";
 import { refusePage, requireGet, sendTo } from "../sign_in/pages.ts";
 import type { Naming } from "../sign_in/person.ts";
-import { codeUrl, errorUrl, showFormAnswer } from "./answer_client.ts";
+import { showFormAnswer } from "./answer_client.ts";
+import { answerSignIn, showSignIn } from "./answer_sign_in.ts";
 import { authorize } from "./authorize.ts";
 import type { Clients } from "./clients.ts";
 import { listConsents, revokeConsent } from "./consents.ts";
@@ -118,7 +118,7 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
     ),
     now,
   });
-  const grants = createGrants({ store, keys, now });
+  const grants = createGrants({ store, now });
   const sessions = createSessions({
     store,
     lifeMs: sessionMs,
@@ -129,7 +129,6 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
         await outbox.add(notification);
       }
     },
-    drop: (grant) => grants.revokeFamily(grant),
     now,
   });
   const recheck = createRecheck({
@@ -139,14 +138,16 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
   });
   const context: ProviderContext = {
+    ...host,
     issuer,
+    ask,
+    require,
+    sessionMs,
     applicationOf: (id) => clients().get(id) ?? hosts?.applications.get(id),
     clients,
     keys,
-    store,
     sessions,
     grants,
-    now,
     ...recheck,
     nameOf,
     usernameOf,
@@ -157,16 +158,9 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
   return {
     addRoutes(app) {
       addDocuments(app, issuer, keys);
-      addInteractionRoutes(app, context, {
-        ...host,
-        ask,
-        require,
-        sessionMs,
-        isRegistered: (clientId, redirectUri) =>
-          clients().get(clientId)?.redirect_uris.includes(redirectUri) === true,
-        codeUrl: (...asked) => codeUrl(context, ...asked),
-        errorUrl: (...refused) => errorUrl(context, ...refused),
-      });
+      const signIn = "/oidc/interaction/:id";
+      app.get(signIn, requireGet, (c) => showSignIn(c, context));
+      app.post(signIn, (c) => answerSignIn(c, context));
       app.get("/oidc/consents", (c) => listConsents(c, context));
       app.post("/oidc/consents/revoke", (c) => revokeConsent(c, context));
       app.route("/", programRoutes(context));

@@ -1,9 +1,8 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { logoutKind } from "./client_kinds.ts";
 import { createOutbox, type Delivery } from "./outbox.ts";
-import { createSessions } from "./sessions.ts";
 import type { LogoutNotification } from "./session.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
@@ -157,34 +156,4 @@ Deno.test("a notification that finds no place is sent once and refuses nothing",
   });
   await fixture.outbox.add(noteOf("wiki", "did:web:alice", 0));
   assertEquals(fixture.delivered.length, 1);
-});
-
-Deno.test("all grants of a session are revoked before any application is notified", async () => {
-  const now = () => new Date("2026-01-31T09:00:00Z");
-  const revoked: string[] = [];
-  const sessions = createSessions<null>({
-    store: createMemoryStore(),
-    lifeMs: 3_600_000,
-    conditions: { audience: AUDIENCE, issuer: null, require: [] },
-    notify: () =>
-      Promise.reject(new SigError("store_unavailable", { reason: "Cannot" })),
-    drop: (grant) => Promise.resolve(void revoked.push(grant)),
-    now,
-  });
-  const { session } = await sessions.logIn({
-    subject: "did:web:alice",
-    relationship: null,
-    consent: { clientId: "wiki", asked: ["openid"], granted: ["openid"] },
-  });
-  await sessions.logIn({
-    subject: "did:web:alice",
-    relationship: null,
-    consent: { clientId: "shop", asked: ["openid"], granted: ["openid"] },
-  }, session);
-  await sessions.addGrant(session.sid, "wiki", "grant-1");
-  await sessions.addGrant(session.sid, "shop", "grant-2");
-  await assertRejects(() => sessions.leave(session.sid, "wiki"), SigError);
-  assertEquals(revoked, ["grant-1"]);
-  await assertRejects(() => sessions.end(session.sid), SigError);
-  assertEquals(new Set(revoked), new Set(["grant-1", "grant-2"]));
 });

@@ -37,7 +37,7 @@ export interface Session<S = MatchedRelationship> {
   readonly ended_ms?: number;
 }
 
-/** An application in a session. */
+/** An application in a session, with the person's consent. */
 export interface SessionClient {
   /**
    * The id of this joining; codes and tokens of an earlier joining are invalid.
@@ -45,17 +45,10 @@ export interface SessionClient {
   readonly id: string;
   /** When it joined, in milliseconds since 1970. */
   readonly since_ms: number;
-  /** The requested scopes; empty for hosts behind forward auth. */
+  /** The requested scopes. */
   readonly asked: readonly string[];
   /** The scopes that the person granted. */
   readonly granted: readonly string[];
-  /** Ids of its grants, the newest last. */
-  readonly grants: readonly string[];
-  /**
-   * SHA-256 of the secrets of its cookies, the newest last; only for hosts
-   * behind forward auth.
-   */
-  readonly secrets_sha256?: readonly string[];
 }
 
 /** Returns an application of a session; undefined if it has not joined. */

@@ -2,7 +2,6 @@ import { createMemoryStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
-import { randomText } from "../login/digest.ts";
 import type { Session } from "./session.ts";
 import { createSessions, MAX_SESSIONS } from "./sessions.ts";
 
@@ -12,26 +11,23 @@ const CONDITIONS = {
 const CONSENT = { clientId: "app", asked: ["openid"], granted: ["openid"] };
 const alice = { subject: "did:web:alice.example", relationship: null };
 
-/** Sessions in a store, and what they notify and revoke. */
+/** Sessions in a store, and what they notify. */
 function createFixture() {
   const store = createMemoryStore();
   const notified: string[] = [];
-  const dropped: string[] = [];
   const sessions = createSessions<null>({
     ...{ store, lifeMs: 60_000, conditions: CONDITIONS },
     notify: ({ client_id, sid }) =>
       Promise.resolve(void notified.push(`${client_id} ${sid}`)),
-    drop: (grant) => Promise.resolve(void dropped.push(grant)),
     now: () => new Date("2026-01-31T09:00:00Z"),
   });
-  return { sessions, notified, dropped };
+  return { sessions, notified };
 }
 
-Deno.test("a session with the maximum number of applications and grants fits in every store and ends", async () => {
+Deno.test("a session with the maximum number of applications fits in every store and ends", async () => {
   // Every store has the same limit for the size of a record.
-  const { sessions, dropped, notified } = createFixture();
+  const { sessions, notified } = createFixture();
   const scopes = ["openid", "profile", "groups", "offline_access"];
-  const given: string[] = [];
   let cookie: string | undefined;
   for (let i = 0; i < 66; i++) {
     const clientId = `${i}-`.padEnd(128, "x");
@@ -40,34 +36,22 @@ Deno.test("a session with the maximum number of applications and grants fits in 
       consent: { clientId, asked: scopes, granted: scopes },
     }, await sessions.find(cookie));
     cookie = logIn.cookie;
-    const { sid } = logIn.session;
-    for (let n = 0; n < 17; n++) {
-      const grant = randomText(16);
-      given.push(grant);
-      assert(await sessions.addGrant(sid, clientId, grant));
-    }
-    // The seventeenth grant of an application displaces its first.
-    assertEquals(dropped.pop(), given.at(-17));
   }
-  // The applications that joined first have left, and their grants are
-  // revoked.
+  // The applications that joined first have left.
   assertEquals(notified.map((each) => each.split("-")[0]), ["0", "1"]);
-  assertEquals(dropped, given.filter((_, i) => i < 34 && i % 17 > 0));
   const [sid = ""] = cookie!.split(".");
   await sessions.end(sid);
   assertEquals(notified.length, 66);
-  assertEquals(new Set(dropped).size, 66 * 16);
   assertEquals(await sessions.get(sid), undefined);
 });
 
 // promise: A person has at most 50 sessions on each server.
 
-Deno.test("a person's sessions beyond 50 end that person's oldest, with its grants and applications", async () => {
-  const { sessions, notified, dropped } = createFixture();
+Deno.test("a person's sessions beyond 50 end that person's oldest, and notify its applications", async () => {
+  const { sessions, notified } = createFixture();
   const logIn = async (before?: Session<null>, subject = alice.subject) => {
     const who = { ...alice, subject, consent: CONSENT };
     const { session, cookie } = await sessions.logIn(who, before);
-    await sessions.addGrant(session.sid, "app", `grant of ${session.sid}`);
     return { session, cookie, sid: session.sid };
   };
   const bob = await logIn(undefined, "did:web:bob.example");
@@ -81,7 +65,6 @@ Deno.test("a person's sessions beyond 50 end that person's oldest, with its gran
   await logIn();
   await logIn();
   assertEquals(notified, [`app ${first}`, `app ${third}`]);
-  assertEquals(dropped, [`grant of ${first}`, `grant of ${third}`]);
   for (const cookie of [again.cookie, bob.cookie, own[3]!.cookie]) {
     assert(await sessions.find(cookie));
   }
@@ -145,8 +128,6 @@ Deno.test("one process notifies the applications of an ended session; another ta
   await begun.promise;
   // The session is marked as ended, and nothing changes it.
   assertEquals(await other.get(sid), undefined);
-  assertEquals(await other.addGrant(sid, "app", "g"), undefined);
-  assertEquals(await other.issueHostCookie(sid, "app"), undefined);
   await other.confirm(session, null, nowMs + 1);
   const listed = await Array.fromAsync(other.list());
   assertEquals(listed.map((each) => each.confirmed_ms), [confirmed_ms]);

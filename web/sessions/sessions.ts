@@ -27,8 +27,6 @@ interface SessionsOptions {
   readonly conditions: LoginConditions;
   /** Notifies an application (default: no notification). */
   readonly notify?: (notification: LogoutNotification) => Promise<void>;
-  /** Revokes a grant of an application (default: nothing). */
-  readonly drop?: (grant: string) => Promise<void>;
   /**
    * Maximum number of sessions of one network client; its oldest session ends
    * (default: no limit).
@@ -72,13 +70,6 @@ const SECRET_BYTES = 32;
 const ID_BYTES = 16;
 
 /**
- * Maximum number of cookies of one host in one session, for tabs that log in
- * concurrently.
- */
-const MAX_SECRETS = 4;
-/** Maximum number of grants of one application in one session. */
-export const MAX_GRANTS = 16;
-/**
  * Maximum number of applications of one session; the first to join leaves. A
  * session is one record, and a record too large for the store could not even be
  * marked as ended.
@@ -97,9 +88,10 @@ const ENDING_MS = 20_000;
  * replaced only if it is unchanged since it was read, so that concurrent logins
  * lose nothing.
  *
- * A session ends in four steps: it is marked as ended (and can't be found or
- * joined any more), its grants are revoked, the notifications of its
- * applications are stored, and it is removed. After a crash in between, the next watch completes the steps.
+ * A session ends in three steps: it is marked as ended (and can't be found or
+ * joined any more, which makes the tokens of its applications invalid), the
+ * notifications of its applications are stored, and it is removed. After a crash
+ * in between, the next watch completes the steps.
  *
  * A session with another audience, another issuer or fewer requirements than
  * the current ones is rejected, since the current requirements are not
@@ -110,7 +102,7 @@ const ENDING_MS = 20_000;
 export function createSessions<S = MatchedRelationship>(
   options: SessionsOptions,
 ) {
-  const { store, lifeMs, conditions, notify, drop, quota, now } = options;
+  const { store, lifeMs, conditions, notify, quota, now } = options;
   const records = recordsOf<Session<S>>(store, SESSION);
   const people = new OwnerQuota({ maxRecords: MAX_SESSIONS });
   const isOver = (session: Session<S>) =>
@@ -124,47 +116,25 @@ export function createSessions<S = MatchedRelationship>(
     return session && !isOver(session) ? session : undefined;
   }
 
-  async function findBy(
-    cookie: string | undefined,
-    digestsOf: (session: Session<S>) => readonly string[] | undefined,
-  ): Promise<Session<S> | undefined> {
-    const token = splitToken(cookie);
-    if (token === undefined) return undefined;
-    const session = await get(token.id);
-    const digest = sha256Base64Url(token.secret);
-    return session &&
-        digestsOf(session)?.some((each) => equalInConstantTime(each, digest))
-      ? session
-      : undefined;
-  }
+  /** Stores the notification of an application that its part is over. */
+  const dismiss = async (
+    { sid, person: subject }: Session<S>,
+    client_id: string,
+    { id: joined }: SessionClient,
+  ) => await notify?.({ client_id, sid, subject, joined });
 
   /**
-   * Revokes the grants of applications, all before the first notification, and
-   * notifies the applications that their part is over.
+   * Notifies an application and removes it from a session, which makes its
+   * tokens invalid.
    */
-  async function dismiss(
-    session: Session<S>,
-    clientIds: readonly string[],
-  ): Promise<void> {
-    const { sid, clients, person: subject } = session;
-    for (const id of clientIds) {
-      for (const grant of clients[id]!.grants ?? []) await drop?.(grant);
-    }
-    for (const client_id of clientIds) {
-      const { id: joined } = clients[client_id]!;
-      await notify?.({ client_id, sid, subject, joined });
-    }
-  }
-
-  /** Removes an application from a session and notifies it. */
   async function leave(sid: string, clientId: string): Promise<void> {
     const session = await get(sid);
-    if (!session || !Object.hasOwn(session.clients, clientId)) return;
-    await dismiss(session, [clientId]);
-    const { id } = session.clients[clientId]!;
+    const joined = session && sessionClient(session, clientId);
+    if (!joined) return;
+    await dismiss(session, clientId, joined);
     await records.change(sid, now(), (session) => {
       const { [clientId]: left, ...clients } = session.clients;
-      return left?.id === id ? { ...session, clients } : undefined;
+      return left?.id === joined.id ? { ...session, clients } : undefined;
     });
   }
 
@@ -175,20 +145,6 @@ export function createSessions<S = MatchedRelationship>(
       .slice(0, -MAX_CLIENTS);
     for (const [clientId] of excess) await leave(sid, clientId);
   }
-
-  /** Changes an application's part of a session, unless the session has ended. */
-  const changeClient = (
-    sid: string,
-    clientId: string,
-    next: (joined: SessionClient | undefined) => SessionClient | undefined,
-  ) =>
-    records.change(sid, now(), (session) => {
-      const joined = isOver(session)
-        ? undefined
-        : next(sessionClient(session, clientId));
-      return joined &&
-        { ...session, clients: { ...session.clients, [clientId]: joined } };
-    });
 
   /** Ends a session, and notifies its applications. */
   async function end(sid: string): Promise<void> {
@@ -202,7 +158,9 @@ export function createSessions<S = MatchedRelationship>(
       return isMine ? { ...session, ended_ms: atMs } : undefined;
     });
     if (before === undefined || !isMine) return;
-    await dismiss(before, Object.keys(before.clients));
+    for (const [clientId, joined] of Object.entries(before.clients)) {
+      await dismiss(before, clientId, joined);
+    }
     await records.take(sid, now());
     people.remove(before.person, sid);
   }
@@ -236,11 +194,7 @@ export function createSessions<S = MatchedRelationship>(
       } else if (before !== undefined) {
         ({ after: session } = await records.change(before.sid, at, (known) => {
           if (isOver(known)) return undefined;
-          // A login invalidates the earlier cookies of hosts.
-          const kept = Object.entries(known.clients)
-            .map(([id, { secrets_sha256: _, ...joined }]) => [id, joined]);
-          const clients = join(Object.fromEntries(kept));
-          return { ...known, ...fresh, clients };
+          return { ...known, ...fresh, clients: join(known.clients) };
         }, { expiresAt: until }));
       }
       if (session === undefined) {
@@ -257,8 +211,14 @@ export function createSessions<S = MatchedRelationship>(
       return { session, cookie: `${sid}.${secret}` };
     },
     /** Returns the session of a browser's cookie, unless it is over. */
-    find: (cookie: string | undefined) =>
-      findBy(cookie, ({ secret_sha256 }) => [secret_sha256]),
+    async find(cookie: string | undefined) {
+      const token = splitToken(cookie);
+      const session = token && await get(token.id);
+      const digest = sha256Base64Url(token?.secret ?? "");
+      return session && equalInConstantTime(session.secret_sha256, digest)
+        ? session
+        : undefined;
+    },
     /**
      * Returns the version of the record of a cookie's session, which changes
      * with every change and with its end. The cookie's secret is not compared.
@@ -269,47 +229,6 @@ export function createSessions<S = MatchedRelationship>(
       return token && (await store.get(SESSION, token.id, now()))?.version;
     },
     get,
-    /**
-     * Adds the id of a grant to an application; if there are too many, its
-     * oldest grant is revoked. Returns undefined if the session, or the
-     * application's part of it, is over.
-     */
-    async addGrant(sid: string, clientId: string, grant: string) {
-      let displaced: readonly string[] = [];
-      const { after } = await changeClient(sid, clientId, (joined) => {
-        const all = [...joined?.grants ?? [], grant];
-        displaced = all.slice(0, -MAX_GRANTS);
-        return joined && { ...joined, grants: all.slice(-MAX_GRANTS) };
-      });
-      if (after === undefined) return undefined;
-      for (const old of displaced) await drop?.(old);
-      return sessionClient(after, clientId);
-    },
-    /**
-     * Adds a host behind forward auth to a session and creates a cookie for
-     * this host only. Returns undefined if the session has ended.
-     */
-    async issueHostCookie(sid: string, clientId: string) {
-      const secret = randomText(SECRET_BYTES);
-      const digest = sha256Base64Url(secret);
-      const { after } = await changeClient(
-        sid,
-        clientId,
-        (joined = joinedAt(now())) => {
-          const kept = joined.secrets_sha256?.slice(1 - MAX_SECRETS) ?? [];
-          return { ...joined, secrets_sha256: [...kept, digest] };
-        },
-      );
-      if (after === undefined) return undefined;
-      await trim(after);
-      return { session: after, cookie: `${sid}.${secret}` };
-    },
-    /** Returns the session of a host's cookie, unless it is over. */
-    findByHostCookie: (cookie: string | undefined, clientId: string) =>
-      findBy(
-        cookie,
-        (session) => sessionClient(session, clientId)?.secrets_sha256,
-      ),
     /**
      * Records a confirmation by the issuer, unless a concurrent request changed
      * the relationship.
@@ -344,11 +263,6 @@ export function createSessions<S = MatchedRelationship>(
   };
 }
 
-function joinedAt(at: Date): SessionClient {
-  const id = randomText(ID_BYTES);
-  return { id, since_ms: at.getTime(), asked: [], granted: [], grants: [] };
-}
-
 /**
  * Adds a consent to an application. Earlier decisions about other scopes
  * remain.
@@ -358,7 +272,13 @@ function withConsent(
   { clientId, asked, granted }: Consent,
   at: Date,
 ): Session["clients"] {
-  const joined = sessionClient({ clients }, clientId) ?? joinedAt(at);
+  const joined = sessionClient({ clients }, clientId) ??
+    {
+      id: randomText(ID_BYTES),
+      since_ms: at.getTime(),
+      asked: [],
+      granted: [],
+    };
   const kept = joined.granted.filter((each) => !asked.includes(each));
   return {
     ...clients,
