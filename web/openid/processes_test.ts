@@ -183,7 +183,7 @@ Deno.test({
           await browser.signInForCode(dying, person),
         );
         const killed = Promise.withResolvers<void>();
-        proxy.cutAfter('"refresh":"', () => {
+        proxy.cutAfter('"refresh":{', () => {
           void fleet.kill(dying).then(killed.resolve);
         });
         const lost = await fetch(`${dying.origin}/oidc/token`, {
