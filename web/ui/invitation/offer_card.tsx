@@ -42,7 +42,7 @@ export function OfferCard({ invitation, parsed, state, autoFocus }: {
 }) {
   const { keys } = usePage();
   const { claims, expires_at } = parsed;
-  const { trust, personName, filesError = "" } = state;
+  const { trust, personName } = state;
   const [wanted, setWanted] = useState<string | undefined>();
   const { same_person_as: person } = claims;
   // The invitation is for another key of the person, so their existing key
@@ -65,7 +65,7 @@ export function OfferCard({ invitation, parsed, state, autoFocus }: {
   );
   const answering = (
     <>
-      <p class="error" role="alert">{state.error ?? ""}</p>
+      <p class="error" role="alert">{invitation.error}</p>
       <ApproveOrDecline
         createsKey={chosen === NEW_KEY}
         isBusy={invitation.busy}
@@ -91,7 +91,7 @@ export function OfferCard({ invitation, parsed, state, autoFocus }: {
       <Fold
         id="verify-yourself"
         title="Verify it yourself"
-        isOpen={filesError !== ""}
+        isOpen={invitation.filesError !== ""}
       >
         <div class="stack">
           <h3>On the command line</h3>
@@ -117,7 +117,7 @@ export function OfferCard({ invitation, parsed, state, autoFocus }: {
             hint="sig.json, jwks.json and did.json. They stay in this browser."
             onFiles={(files) => void invitation.verifyWith(files)}
           />
-          <p class="error" role="alert">{filesError}</p>
+          <p class="error" role="alert">{invitation.filesError}</p>
         </div>
       </Fold>
     );

@@ -13,7 +13,7 @@ import {
 import { useState } from "preact/hooks";
 import { signingKeyOf } from "../../browser/attest.ts";
 import { type BrowserKey, hasEd25519 } from "../../browser/key_store.ts";
-import { errorText, ShownError, useLoading, usePage } from "../api.ts";
+import { ShownError, useLoading, usePage, useWork } from "../api.ts";
 import type { PageConfig } from "../page_config.ts";
 import {
   type Documents,
@@ -53,10 +53,6 @@ export type InvitationState =
      * is, if it does.
      */
     readonly personName?: string | undefined;
-    /** The error if the browser failed to sign. */
-    readonly error?: string;
-    /** Why the opened files prove nothing. */
-    readonly filesError?: string;
   }
   | {
     readonly at: "answered";
@@ -79,7 +75,10 @@ export function parse(text: string): ParsedInvitation | Refused {
 export function useInvitation(invitation: ParsedInvitation) {
   const { config, keys } = usePage();
   const [state, setState] = useState<InvitationState>({ at: "verifying" });
-  const [busy, setBusy] = useState(false);
+  const signing = useWork("This browser did not sign. Try again.");
+  const reading = useWork(
+    "This browser could not read the files. Try again.",
+  );
   const [restarts, setRestarts] = useState(0);
 
   useLoading(() => verifyHere(invitation, config.issuers), setState, [
@@ -89,41 +88,35 @@ export function useInvitation(invitation: ParsedInvitation) {
 
   return {
     state,
-    busy,
+    busy: signing.busy,
+    /** Why the browser failed to sign, or "". */
+    error: signing.error,
+    /** Why the opened files prove nothing, or "". */
+    filesError: reading.error,
     /** Signs with this key; creates one if no key has that name. */
     async approve(did: string) {
-      if (busy || state.at !== "open") return;
-      setBusy(true);
-      try {
+      if (signing.busy) return;
+      await signing.run(async () => {
         const signer = keys.all.find((each) => each.did === did) ??
           await keys.create();
         const key = signingKeyOf(signer);
-        const answer = await answerInvitation({ invitation, key, now });
-        setState({ at: "answered", answer, signer });
-      } catch (error) {
-        const text = "This browser did not sign. Try again.";
         setState(
-          isSigError(error) ? refused(error) : { ...state, error: text },
+          await answerInvitation({ invitation, key, now })
+            .then((answer) => ({ at: "answered", answer, signer }), refused),
         );
-      }
-      setBusy(false);
+      });
     },
     /**
      * Verifies the invitation with documents that the person got from the
      * issuer.
      */
-    async verifyWith(files: readonly File[]) {
-      try {
+    verifyWith: (files: readonly File[]) =>
+      reading.run(async () => {
         const documents = await readFiles(files);
         requireDocuments(documents, IDENTITY);
         if (!await hasEd25519()) throw new ShownError(NO_ED25519);
         setState(await verifyBy(invitation, documents, "person"));
-      } catch (error) {
-        const text = "This browser could not read the files. Try again.";
-        const filesError = errorText(error, text);
-        setState((now) => now.at === "open" ? { ...now, filesError } : now);
-      }
-    },
+      }),
     decline: () => setState({ at: "declined" }),
     restart() {
       setState({ at: "verifying" });
