@@ -1,10 +1,9 @@
 import { Buffer } from "node:buffer";
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
-import { browserTest, eventually, newPage, shows } from "./testdata/browser.ts";
+import { eventually, shows } from "./testdata/browser.ts";
 import { approve, createKey, goTo, outcome, start } from "./testdata/person.ts";
-import { pageTest, startServer } from "./testdata/server.ts";
-import { serveLoopback } from "../../tests/kit/loopback.ts";
+import { pageTest } from "./testdata/server.ts";
 import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
 /** Becomes a script wherever text is interpreted as markup. */
@@ -262,34 +261,3 @@ pageTest(
     await eventually(() => outcome(page), "This site does not answer");
   },
 );
-
-pageTest("words and emoji of both directions are shown unchanged", {
-  withDemo: true,
-}, async ({ page }) => {
-  const name = "👩🏽‍💻 می\u200cخواهم";
-  await page.getByRole("button", { name: "Create my key" }).click();
-  await page.fill("#enrol-name", name);
-  await page.getByRole("button", { name: "Enrol me" }).click();
-  await page.locator("#tour").getByText(name).waitFor();
-  await page.locator("#approve").click();
-  await shows(page.locator("#outcome"), "You are signed in");
-});
-
-browserTest("another site's frame stays empty", async (browser) => {
-  await using server = await startServer();
-  await using other = serveLoopback(() =>
-    new Response(`<iframe src="${server.origin}/"></iframe>`, {
-      headers: { "content-type": "text/html" },
-    })
-  );
-  const page = await newPage(browser);
-  try {
-    await page.goto(`${other.origin}/`);
-    const frame = page.frames()[1];
-    assert(frame !== undefined);
-    await frame.waitForLoadState();
-    assertEquals(await frame.locator("#page").count(), 0);
-  } finally {
-    await page.context().close();
-  }
-});
