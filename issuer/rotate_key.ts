@@ -4,7 +4,7 @@ import { isSigError, SigError, type Warning } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { FeedSession } from "./append/feed_session.ts";
 import {
-  addSigningKey,
+  prepareSigningKey,
   type RotateKeyOptions,
 } from "./documents/add_signing_key.ts";
 import type { IssuerDocuments } from "./documents/documents.ts";
@@ -40,18 +40,14 @@ export async function rotateKey(
     const isIntroduced = documents.metadata.proofs_uri !== undefined &&
       !isAuthorized(documents, options.kid) &&
       await canIntroduce(session, documents, options);
-    let warnings: readonly Warning[] = [];
-    const key = await addSigningKey(writer, options, {
-      documents,
-      keys,
-      beforePublishing: (key, published) =>
-        Promise.resolve(async () => {
-          if (!isIntroduced) return;
-          const next = { key, published };
-          warnings = await introduce(session, writer, next, options);
-        }),
-      onStep: session.options.faults?.onStep,
-    });
+    const added = await prepareSigningKey(options, documents, keys);
+    const { key, published } = added;
+    await added.store();
+    session.options.faults?.onStep?.("key-stored");
+    let warnings = isIntroduced
+      ? await introduce(session, writer, { key, published }, options)
+      : [];
+    await added.publish(writer);
     session.signWith(key.kid);
     if (isSigningKey(keys)) session.replaceKey(keys, key);
     if (!isIntroduced) {

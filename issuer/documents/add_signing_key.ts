@@ -45,35 +45,32 @@ export interface RotateKeyOptions {
   readonly unintroduced?: boolean | undefined;
 }
 
-interface RotateKeyContext {
-  readonly documents: IssuerDocuments;
-  readonly keys: Keys;
-  /**
-   * Called with the new key before anything is written. The function that it
-   * returns runs when the key is stored, before the documents are written.
-   */
-  readonly beforePublishing: (
-    key: SigningKey,
-    published: VerificationKey,
-  ) => Promise<() => Promise<unknown>>;
-  readonly onStep?: ((step: string) => void) | undefined;
+/** A new signing key that was checked; nothing is written yet. */
+export interface AddedKey {
+  /** The key, ready to sign. */
+  readonly key: SigningKey;
+  /** The key as readers will resolve it. */
+  readonly published: VerificationKey;
+  /** Makes the private key durable, unless it is already. */
+  store(): Promise<void>;
+  /** Publishes the key in the key set, then authorises it. */
+  publish(writer: FeedWriter): Promise<void>;
 }
 
 /**
- * Makes the private key durable, then publishes it in the key set, then
- * authorises it in the DID document. An interrupted rotation leaves an issuer
- * that signs with its old key; running it again with the same kid completes it
- * and keeps what exists.
+ * Prepares a signing key: `store` makes its private part durable, then
+ * `publish` adds it to the key set, and to the DID document. An interrupted
+ * rotation leaves an issuer that signs with its old key; running it again with
+ * the same kid completes it and keeps what exists.
  *
- * @returns the new key, ready to sign.
  * @throws {SigError} `kid_exists`, `invalid_identifier`, `invalid_key`,
- * `document_too_large`, `write_failed`
+ * `document_too_large`; `store` and `publish` `write_failed`.
  */
-export async function addSigningKey(
-  writer: FeedWriter,
+export async function prepareSigningKey(
   options: RotateKeyOptions,
-  { beforePublishing, documents, keys, onStep }: RotateKeyContext,
-): Promise<SigningKey> {
+  documents: IssuerDocuments,
+  keys: Keys,
+): Promise<AddedKey> {
   const { authorized, host, limits } = documents;
   const { kid } = options;
   requireKid(kid);
@@ -107,20 +104,23 @@ export async function addSigningKey(
   });
   const published = resolver.resolve(kid);
   if (published.jwk.x !== x) throw isAnother(kid);
-  const writeBefore = await beforePublishing(key, published);
-  if (kept === undefined) {
-    const named = "sign" in picked ? picked : { ...picked, kid };
-    await store?.write({ host, kid }, named);
-  }
-  onStep?.("key-stored");
-  await writeBefore();
-  if (jwks !== documents.jwks) {
-    await writer.replace(documents.jwksPath, jwksBytes);
-  }
-  if (didBytes && didDocument !== documents.didDocument) {
-    await writer.replace(WELL_KNOWN_PATHS.did_document, didBytes);
-  }
-  return key;
+  return {
+    key,
+    published,
+    async store() {
+      if (kept !== undefined) return;
+      const named = "sign" in picked ? picked : { ...picked, kid };
+      await store?.write({ host, kid }, named);
+    },
+    async publish(writer) {
+      if (jwks !== documents.jwks) {
+        await writer.replace(documents.jwksPath, jwksBytes);
+      }
+      if (didBytes && didDocument !== documents.didDocument) {
+        await writer.replace(WELL_KNOWN_PATHS.did_document, didBytes);
+      }
+    },
+  };
 }
 
 /** Refuses the kid of a key that can already sign, or that SIG ignores. */

@@ -7,7 +7,6 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { SigningKey } from "@sig/jose/keys";
 import {
   commitmentTo,
   readRecovery,
@@ -17,7 +16,7 @@ import {
 } from "@sig/jose/recovery";
 import { type AppendedEvent, appendInTurn } from "../append/append_batch.ts";
 import type { FeedSession, FeedWork } from "../append/feed_session.ts";
-import { addSigningKey } from "../documents/add_signing_key.ts";
+import { prepareSigningKey } from "../documents/add_signing_key.ts";
 import { encodeDocument } from "../documents/build_documents.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
 import { heldKeys, isAuthorized } from "../documents/signing_key.ts";
@@ -130,25 +129,26 @@ export async function recover(
     requireSameEnds(plan, request);
     const { kid } = plan;
     let statement = plan.isPublished ? member!.statements.at(-1)! : "";
-    const beforePublishing = async ({ publicJwk: { x } }: SigningKey) => {
-      if (plan.isPublished) {
-        requireSameKey(plan, x);
-        return () => Promise.resolve();
+    if (!plan.isPublished || !isAuthorized(documents, kid)) {
+      const own = await session.ownKeys(documents);
+      const added = await prepareSigningKey({ kid }, documents, own);
+      const { x } = added.key.publicJwk;
+      let metadata: Uint8Array | undefined;
+      if (plan.isPublished) requireSameKey(plan, x);
+      else {
+        const keys = keysAfter(documents, plan.claims.ended, { kid, x });
+        const claims = { ...plan.claims, keys };
+        statement = await signStatement(claims, request.recoveryKey);
+        const statements = [...member!.statements, statement];
+        const recovery = { ...member!, statements };
+        metadata = await encodeMetadata(documents, recovery);
       }
-      const keys = keysAfter(documents, plan.claims.ended, { kid, x });
-      const claims = { ...plan.claims, keys };
-      statement = await signStatement(claims, request.recoveryKey);
-      const statements = [...member!.statements, statement];
-      const recovery = { ...member!, statements };
-      const metadata = await encodeMetadata(documents, recovery);
-      return () => writer.replace(WELL_KNOWN_PATHS.metadata, metadata);
-    };
-    const keys = await session.ownKeys(documents);
-    const { onStep } = session.options.faults ?? {};
-    const isAdded = plan.isPublished && isAuthorized(documents, kid);
-    if (!isAdded) {
-      const context = { documents, keys, beforePublishing, onStep };
-      await addSigningKey(writer, { kid }, context);
+      await added.store();
+      session.options.faults?.onStep?.("key-stored");
+      if (metadata !== undefined) {
+        await writer.replace(WELL_KNOWN_PATHS.metadata, metadata);
+      }
+      await added.publish(writer);
     }
     session.signWith(kid);
     const now = session.options.now();
