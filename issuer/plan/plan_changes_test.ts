@@ -285,6 +285,12 @@ const PLANNED: Readonly<
       "create alice relationship_type,from 2020-01-01 fills 2026-01-01 to 2026-06-01",
       { now, retroactive: true },
     ],
+  "a person who moves back to an ended type begins when it is appended": [
+    "r1 alice type=contractor | end r1 | r2 alice from=2020-01-01",
+    "alice type=contractor",
+    "update r2 alice type,from 2026-06-01 not 2020-01-01",
+    { now },
+  ],
   "a start after the last end is kept": [
     HIRED_LEFT,
     "alice from=2026-03-01",
@@ -552,11 +558,16 @@ Deno.test("counts equal rows once, and reports all faults", () => {
   ]);
 });
 
-Deno.test("a person without a key waits, and a person who is not in the list is named", () => {
-  const feed = "r1 alice | r2 bob | r3 new until=2026-01-02";
+Deno.test("a person without a key waits, and a person who is not in the list, or whose relationship has expired, is named", () => {
+  const feed =
+    "r1 alice until=2026-01-02 | r2 bob | r3 new until=2026-01-02 | r4 alice type=advisor";
   const state = stateOf(feed, { file: { bob: "2" } });
   const made = plan(state, rowsOf("- person=3 | alice"), { now });
-  assertEquals([made.changes, made.unchanged, made.unmanaged], [[], 1, 2]);
+  assertEquals([made.changes, made.unchanged, made.unmanaged], [[], 1, 3]);
+  const valid_until = "2026-01-02T00:00:00Z";
+  assertEquals(made.expired, [
+    { relationship_id: "r1", subject: ALICE!, valid_until, row: 3 },
+  ]);
   assertEquals(made.waiting, [{ person: "3", name: null, row: 2 }]);
   assertEquals(made.unlisted, [
     { person: "2", name: null, subject: BOB!, roles: ["deploy"] },

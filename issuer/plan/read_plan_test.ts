@@ -26,6 +26,31 @@ Deno.test("a saved plan is read as it was, once, and only for relationships that
     upsert("r-2", { relationship_type: "advisor", roles: ["deploy"] }),
   ]);
   assertEquals(readPlan(saved, after).changes, []);
+  for (
+    const [other, code, reason] of [
+      [
+        { issuer: "did:web:b.example" },
+        "issuer_mismatch",
+        "it was made for another issuer",
+      ],
+      [
+        { feed_sha256: "2" },
+        "plan_outdated",
+        "the feed ends at sequence 1, the plan was made at 1",
+      ],
+      [
+        { last_sequence: 2 },
+        "plan_outdated",
+        "the feed ends at sequence 2, the plan was made at 1",
+      ],
+    ] as const
+  ) {
+    assertSigError(
+      () => readPlan(saved, { ...state, ...other }),
+      code,
+      `Cannot apply plan: ${reason}`,
+    );
+  }
   const changes = [{ ...saved.changes[0], relationship_id: "r-2" }];
   assertSigError(
     () => readPlan({ ...saved, changes }, state),
