@@ -30,7 +30,6 @@ import {
   requireAllowedUrl,
   type Resolve,
   resolveAddresses,
-  type VetUrlOptions,
 } from "./require_allowed_url.ts";
 
 /**
@@ -104,9 +103,7 @@ function requestHeaders(
   };
 }
 
-type GuardedRequest =
-  & Pick<TransportRequest, "method" | "headers" | "body">
-  & Pick<VetUrlOptions, "allowHttp">;
+type GuardedRequest = Pick<TransportRequest, "method" | "headers" | "body">;
 
 /** A response whose head has arrived but is not checked yet. */
 interface GuardedResponse {
@@ -129,14 +126,11 @@ interface GuardedResponse {
 async function sendGuarded(
   input: string | URL,
   options: GuardedFetchOptions,
-  { allowHttp, ...request }: GuardedRequest,
+  request: GuardedRequest,
 ): Promise<GuardedResponse> {
   const limits = requireFetchOptions(options);
   const { allowPrivate = false } = options;
-  const { literal, url } = requireAllowedUrl(input, {
-    allowHttp,
-    allowPrivate,
-  });
+  const { literal, url } = requireAllowedUrl(input, { allowPrivate });
   const budget = createNetworkBudget(limits.totalTimeoutMs, options.signal);
   const node = options.fetch === undefined ? loadNodeBuiltins() : undefined;
   const fail = (error: unknown) =>
@@ -262,8 +256,6 @@ export interface ProbeOptions extends FetchPolicy {
   readonly method?: RequestMethod;
   /** Header fields by lower-case name, without `host`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Allows `http:` to public addresses too, to see how the server responds. */
-  readonly allowHttp?: boolean;
 }
 
 /**
@@ -288,14 +280,13 @@ export interface ProbeOptions extends FetchPolicy {
  */
 export async function probeUrl(
   url: string,
-  { allowHttp = false, headers = {}, method = "GET", ...policy }: ProbeOptions =
-    {},
+  { headers = {}, method = "GET", ...policy }: ProbeOptions = {},
 ): Promise<ResponseHead> {
   const { response } = await sendGuarded(url, {
     ...policy,
     maxBytes: 0,
     tooLargeCode: "document_too_large",
-  }, { allowHttp, headers, method });
+  }, { headers, method });
   const { certificateUntil, header, status } = response;
   await response.close();
   return { status, header, certificateUntil };

@@ -37,8 +37,6 @@ interface VettedUrl {
 export interface VetUrlOptions {
   /** Allows `http:` and any host. For tests and closed networks. */
   readonly allowPrivate?: boolean | undefined;
-  /** Allows `http:`, but no private hosts. */
-  readonly allowHttp?: boolean | undefined;
 }
 
 /**
@@ -52,7 +50,7 @@ export interface VetUrlOptions {
  */
 export function requireAllowedUrl(
   input: string | URL,
-  { allowPrivate = false, allowHttp = false }: VetUrlOptions = {},
+  { allowPrivate = false }: VetUrlOptions = {},
 ): VettedUrl {
   const url = URL.parse(input);
   if (url === null) {
@@ -62,7 +60,7 @@ export function requireAllowedUrl(
       reason: "the URL is malformed (expected https://host/path)",
     });
   }
-  requireScheme(url, allowPrivate || allowHttp);
+  requireScheme(url, allowPrivate);
   if (url.username !== "" || url.password !== "") {
     throw new SigError("insecure_url", {
       action: `fetch from ${quote(url.host)}`,
