@@ -10,7 +10,7 @@ import { compactVerify, createLocalJWKSet, type JWTPayload } from "jose";
 import { nodeCrypto } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { invalidRequest } from "../sign_in/oauth.ts";
-import { groupsOf, type Naming, shortNameOf } from "../sign_in/person.ts";
+import { groupsOf, type Naming, shownNameOf } from "../sign_in/person.ts";
 import type { Client } from "./clients.ts";
 import { TOKEN_LIFE_SECONDS } from "./grants.ts";
 import {
@@ -56,13 +56,8 @@ export function claimsOf(
   const { issuer, relationship_id, type, roles, sequence } = relationship;
   const claims: Record<string, unknown> = { sub: subject, amr: ["pop"] };
   if (scope.includes("profile")) {
-    const username = names.usernameOf?.(subject);
-    const name = names.nameOf?.(subject);
-    const short = username === undefined || name === undefined
-      ? shortNameOf(subject)
-      : undefined;
-    claims.preferred_username = username ?? short;
-    claims.name = name ?? short;
+    claims.preferred_username = shownNameOf(subject, names.usernameOf);
+    claims.name = shownNameOf(subject, names.nameOf);
   }
   if (scope.includes("groups")) {
     claims.groups = groupsOf(relationship);

@@ -83,7 +83,7 @@ Deno.test("rejects a sign-in that is changed, forged or expired", async (t) => {
   });
 });
 
-Deno.test("sign-ins and refresh tokens survive a key rotation, but not other keys", async () => {
+Deno.test("sign-ins survive a key rotation, but not other keys", async () => {
   const text = await testKeysText();
   const fresh = JSON.parse(await generateProviderKeys());
   const rotated = JSON.stringify({
@@ -98,16 +98,10 @@ Deno.test("sign-ins and refresh tokens survive a key rotation, but not other key
     });
   const browser = new Browser();
   const id = await browser.begin(await before.authorizeUrl());
-  const { refresh_token } = await before.logIn();
-  const { body: next } = await before.refresh(refresh_token);
   const statusAt = async ({ origin }: TestProvider) =>
     (await browser.ask(`${origin}/oidc/interaction/${id}`)).status;
   await using after = await restart(rotated);
   assertEquals(await statusAt(after), 200);
-  // Reuse of a token from before the rotation revokes its family.
-  for (const token of [refresh_token, next.refresh_token]) {
-    assertRefused(await after.refresh(token), REFUSED.grant);
-  }
   await using other = await restart(JSON.stringify(fresh));
   assertEquals(await statusAt(other), 404);
 });

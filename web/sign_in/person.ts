@@ -30,18 +30,16 @@ export function groupsOf(
   return [type, ...named.map((role) => `role:${role}`)];
 }
 
-/** Returns the display name of a person, or a digest. */
+/**
+ * Returns the operator's name of a person, or `u-` and 16 characters of a digest:
+ * stable, and shorter than a DID.
+ */
 export function shownNameOf(
   subject: string,
   nameOf: NameOf | undefined,
 ): string {
-  return nameOf?.(subject) ?? shortNameOf(subject);
-}
-
-/**
- * Returns `u-` and 16 characters of a digest: stable, and shorter than a DID.
- */
-export function shortNameOf(subject: string): string {
+  const name = nameOf?.(subject);
+  if (name !== undefined) return name;
   const hex = nodeCrypto().createHash("sha256").update(subject).digest("hex");
   return `u-${hex.slice(0, 16)}`;
 }
