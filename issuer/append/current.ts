@@ -16,6 +16,7 @@ import {
   IndexError,
   type LinePlace,
 } from "../index/index_file.ts";
+import { linesIn } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 import type { LineRules } from "../documents/documents.ts";
 
@@ -103,24 +104,18 @@ export async function readCurrent(
   };
 }
 
-const LF = 0x0a;
-
 /** Yields the upserts in the complete lines of the feed's last bytes. */
 function* readRecent(
   bytes: Uint8Array,
   parseLine: FeedLineParser,
 ): Generator<RelationshipUpsertEvent> {
-  for (let start = 0; start < bytes.length;) {
-    const end = bytes.indexOf(LF, start);
-    if (end < 0) return;
+  for (const line of linesIn(bytes)) {
     try {
-      const { payload } = parseLine(bytes.subarray(start, end));
-      const event = parseEventPayload(payload);
+      const event = parseEventPayload(parseLine(line).payload);
       if (isUpsert(event)) yield event;
     } catch {
       // The first line may be truncated.
     }
-    start = end + 1;
   }
 }
 

@@ -14,6 +14,7 @@ import { withContext } from "@sig/core/internal";
 import { isVoidEvent, verifyEnvelope } from "@sig/jose/keys";
 import type { LineRules } from "../documents/documents.ts";
 import type { EventIndex } from "../index/feed_index.ts";
+import { linesIn } from "../store/feed_lines.ts";
 
 /** A line whose signature is valid. */
 export interface VerifiedLine {
@@ -77,8 +78,6 @@ export async function verifyLine(
   }
 }
 
-const LF = 0x0a;
-
 /**
  * Verifies complete lines and replays them.
  *
@@ -96,17 +95,17 @@ export async function replayFeed(
 ): Promise<FeedState> {
   const { issuer, limits } = rules;
   const replay = new Replay({ issuer, limits, keepOnly });
-  for (let at = 0, line = 1; at < feed.length; line++) {
-    const end = feed.indexOf(LF, at);
+  let line = 0;
+  for (const bytes of linesIn(feed)) {
+    line++;
     try {
-      const read = verifyEvent(feed.subarray(at, end), rules);
+      const read = verifyEvent(bytes, rules);
       const { event, isVoid } = read instanceof Promise ? await read : read;
       replay.apply(event, line, isVoid);
       onEvent?.(event, isVoid);
     } catch (error) {
       throw isSigError(error) ? withContext(error, { line }) : error;
     }
-    at = end + 1;
     await yieldToEventLoop(line);
   }
   return replay.state();

@@ -26,6 +26,7 @@ import {
   kidsNewestFirst,
 } from "../documents/signing_key.ts";
 import { kidExists, requireKid } from "../keys/key_store.ts";
+import { linesIn } from "../store/feed_lines.ts";
 import {
   correctiveDrafts,
   draftOf,
@@ -121,7 +122,7 @@ export async function planRecovery(
   const events: SignedEvent[] = [];
   const tree = new TreeHasher();
   const before = newReplay(documents);
-  for (const line of linesOf(feed)) {
+  for (const line of linesIn(feed)) {
     const verified = await verifyEvent(line, documents);
     before.apply(verified.event, events.length + 1, verified.isVoid);
     events.push(verified);
@@ -219,14 +220,6 @@ function unnamedKeys(keys: KeyResolver, { statements }: Recovery) {
 
 function newReplay({ issuer, limits }: IssuerDocuments): Replay {
   return new Replay({ issuer, limits });
-}
-
-function* linesOf(feed: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < feed.length;) {
-    const end = feed.indexOf(0x0a, at);
-    yield feed.subarray(at, end);
-    at = end + 1;
-  }
 }
 
 /** Returns the first `orgsign-<n>` after all that were ever published. */

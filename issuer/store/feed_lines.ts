@@ -48,6 +48,15 @@ export async function* readLines(
   yield { offset: start, bytes: join(pieces), terminated: false };
 }
 
+/** Yields the complete lines of a feed, without their LF. */
+export function* linesIn(feed: Uint8Array): Generator<Uint8Array, void, void> {
+  let at = 0;
+  for (let lf = feed.indexOf(LF); lf >= 0; lf = feed.indexOf(LF, at)) {
+    yield feed.subarray(at, lf);
+    at = lf + 1;
+  }
+}
+
 /** A line within one chunk is not copied. */
 function join(pieces: readonly Uint8Array[]): Uint8Array {
   const [only] = pieces;
