@@ -7,19 +7,14 @@ import { shortened } from "./text.ts";
 const CONFIRMED_FOR_MS = 2_000;
 
 /** A button that copies a text and reports the result. */
-export function CopyButton({ text, what, isPrimary, isLong, isIcon = false }: {
+export function CopyButton({ text, what, look }: {
   readonly text: () => string;
-  /**
-   * The name of the text; hidden except from screen readers unless the button
-   * is primary or long.
-   */
+  /** The name of the text; by default only screen readers read it. */
   readonly what: string;
-  readonly isPrimary?: boolean | undefined;
-  /** Whether the name of the text is visible without a primary button. */
-  readonly isLong?: boolean | undefined;
-  /** Whether the button shows an icon instead of words. */
-  readonly isIcon?: boolean;
+  /** The name is visible in a long or primary button; an icon has no words. */
+  readonly look?: "primary" | "long" | "icon";
 }) {
+  const isIcon = look === "icon";
   const [label, setLabel] = useState("Copy");
   useEffect(() => {
     if (label === "Copy") return;
@@ -35,7 +30,7 @@ export function CopyButton({ text, what, isPrimary, isLong, isIcon = false }: {
   };
   return (
     <Button
-      class={isPrimary ? "primary" : "copy"}
+      class={look === "primary" ? "primary" : "copy"}
       title={isIcon ? `Copy ${what}` : undefined}
       onClick={() => void copy()}
     >
@@ -43,7 +38,9 @@ export function CopyButton({ text, what, isPrimary, isLong, isIcon = false }: {
       <span aria-live="polite" class={isIcon ? "visually-hidden" : undefined}>
         {label}
       </span>
-      <span class={isPrimary || isLong ? undefined : "visually-hidden"}>
+      <span
+        class={look === undefined || isIcon ? "visually-hidden" : undefined}
+      >
         {` ${what}`}
       </span>
     </Button>

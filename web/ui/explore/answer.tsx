@@ -94,7 +94,7 @@ export function Answer({ ledger, place, subject }: ViewProps & {
                 new URL(questionLink(source, question), location.href)
                   .href}
               what="the link to this answer"
-              isLong
+              look="long"
             />
           </div>
           <h3>The same on the command line</h3>

@@ -93,7 +93,7 @@ export function PersonView({ ledger, place }: ViewProps) {
             text={() =>
               new URL(linkTo(ledger, "person", root), location.href).href}
             what="the link to this person"
-            isIcon
+            look="icon"
           />
         </div>
         {position !== "" && <p class="quiet">{visibleText(position)}</p>}

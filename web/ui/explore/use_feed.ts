@@ -54,14 +54,11 @@ export function useFeed({ issuers }: PageConfig, route: Route) {
   }, [place]);
   const source = wanted || (own === undefined ? "" : OWN_FILES);
   const isOwn = source === OWN_FILES;
-  // A number is the issuer's place in the list of the server.
   const known = wanted === undefined || isOwn
     ? undefined
     : source === ""
     ? issuers[0]
-    : issuers.find(({ did }, i) =>
-      hostOf(did) === source || did === source || String(i) === source
-    );
+    : issuers.find(({ did }) => hostOf(did) === source || did === source);
   const { read, evidence }: Own = isOwn && own || {};
   /** The documents that are shown, and where they came from. */
   const held = useRef<{ from: unknown; documents?: Documents }>({ from: null });

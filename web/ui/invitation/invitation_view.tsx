@@ -156,7 +156,7 @@ function Answered({ parsed, answer, signer }: {
       text="Send it to the person who invited you, by mail or message. It contains no secret, counts for this invitation only, and signs you in nowhere."
       actions={
         <>
-          <CopyButton text={() => text} what="the answer" isPrimary />
+          <CopyButton text={() => text} what="the answer" look="primary" />
           <Download name={FILE} text={text} />
         </>
       }

@@ -93,7 +93,7 @@ export function DeviceLink({ text }: { text: string }) {
             <path d={code.path} />
           </svg>
         )}
-      <CopyButton text={() => link} what="the link" isPrimary />
+      <CopyButton text={() => link} what="the link" look="primary" />
     </div>
   );
 }

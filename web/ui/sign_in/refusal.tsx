@@ -41,7 +41,7 @@ export function Refusal({ signIn, state: { problem, subject }, next }: {
               <CopyButton
                 text={() => subject}
                 what="your key’s name"
-                isPrimary
+                look="primary"
               />
             )}
             {isServed && subject !== undefined && (
