@@ -230,17 +230,9 @@ Deno.test("accepts key=value, or an object with one member", () => {
 
 Deno.test("rejects any other form with invalid_requirement", () => {
   const inputs = [
-    "",
-    "role",
-    "=deploy",
-    "role=",
-    "Role=deploy",
-    " role=deploy",
-    "toString=x",
-    "__proto__=x",
-    "relationship=boss",
-    "relationship=Employee",
-    "relationship=toString",
+    ...["", "role", "=deploy", "role=", "Role=deploy", " role=deploy"],
+    ...["toString=x", "__proto__=x", "relationship=boss"],
+    ...["relationship=Employee", "relationship=toString"],
     null,
     undefined,
     1,
@@ -277,26 +269,22 @@ Deno.test("suggests the nearest key or type for a misspelled one", () => {
 });
 
 Deno.test("the message names the fault and escapes the input", () => {
-  assertSigError(
-    () => parseRequirement("a\nb=c"),
-    "invalid_requirement",
-    'Cannot use requirement: key "a\\nb" must be one of relationship, role, relationship_id',
-  );
-  assertSigError(
-    () => parseRequirement("role="),
-    "invalid_requirement",
-    "Cannot use requirement: role must have a value",
-  );
-  assertSigError(
-    () => parseRequirement("deploy"),
-    "invalid_requirement",
-    'Cannot use requirement: "deploy" must be key=value',
-  );
-  assertSigError(
-    () => parseRequirement({}),
-    "invalid_requirement",
-    "Cannot use requirement: it must be key=value, or an object with one member",
-  );
+  const rows: readonly (readonly [unknown, string])[] = [
+    [
+      "a\nb=c",
+      'key "a\\nb" must be one of relationship, role, relationship_id',
+    ],
+    ["role=", "role must have a value"],
+    ["deploy", '"deploy" must be key=value'],
+    [{}, "it must be key=value, or an object with one member"],
+  ];
+  for (const [input, why] of rows) {
+    assertSigError(
+      () => parseRequirement(input),
+      "invalid_requirement",
+      `Cannot use requirement: ${why}`,
+    );
+  }
 });
 
 Deno.test("requirements are compared exactly", () => {

@@ -79,15 +79,8 @@ Deno.test("all characters that Unicode calls ignorable or format are escaped or 
 Deno.test("keeps words and emoji unchanged", () => {
   for (
     const text of [
-      "plain, äöü, 東京, Ελληνικά, Кириллица",
-      "👩🏽‍💻",
-      "👨‍👩‍👧",
-      "❤️",
-      "❤️‍🔥",
-      "🏳️‍🌈",
-      "1️⃣",
-      "🇩🇪",
-      "👍🏿",
+      ...["plain, äöü, 東京, Ελληνικά, Кириллица", "👩🏽‍💻", "👨‍👩‍👧", "❤️", "❤️‍🔥"],
+      ...["🏳️‍🌈", "1️⃣", "🇩🇪", "👍🏿"],
       // Flags by tags: England and Wales.
       "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
       "🏴\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",

@@ -208,15 +208,10 @@ Deno.test("refuses a challenge that can't be shown reliably", async () => {
   const cases: readonly (readonly [object, ErrorCode, string])[] = [
     [undated, "missing_field", "/issued_at is required"],
     ...[
-      "Your bank",
-      "shop.example",
-      "https://shop.example/",
-      "https://shop.example:443",
-      "https://bank.example@shop.example",
-      "https://SHOP.example",
-      "https://sh\u043ep.example",
-      "ftp://shop.example",
-      "did:web:shop.example wants nothing",
+      ...["Your bank", "shop.example", "https://shop.example/"],
+      ...["https://shop.example:443", "https://bank.example@shop.example"],
+      ...["https://SHOP.example", "https://sh\u043ep.example"],
+      ...["ftp://shop.example", "did:web:shop.example wants nothing"],
     ].map((audience) =>
       [
         { ...CHALLENGE, audience },

@@ -10,13 +10,7 @@ const jwk = await testJwk("a");
 Deno.test("a generated key imports, and its kid is the thumbprint or the given one", async () => {
   const fresh = await generateSigningKey();
   assertEquals(Object.keys(fresh), [
-    "kty",
-    "crv",
-    "x",
-    "kid",
-    "use",
-    "alg",
-    "d",
+    ...["kty", "crv", "x", "kid", "use", "alg", "d"],
   ]);
   assertEquals(fresh.kid, await calculateKid(fresh));
   assertEquals((await importSigningKey(fresh)).kid, fresh.kid);
