@@ -44,30 +44,6 @@ const test = testsWith<Served>(async (workspace, work) => {
 const question = (host: string, role = "deploy") =>
   `check --sig ${host} --subject did:web:alice.example --require role=${role}`;
 
-test("verify, dump-state, check and log read an issuer over HTTP", async ({ host, sig, url }) => {
-  const did = `did:web:${host.replace(":", "%3A")}`;
-  for (const source of [host, did, url]) {
-    assertEquals(await sig(`verify ${source}`), {
-      code: 0,
-      stdout:
-        `valid: 1 event of ${did}, last sequence 1 (http, origin not proven)\n`,
-      stderr: "",
-    });
-    const dump = await sig(`dump-state ${source}`);
-    assertEquals([dump.code, dump.stderr], [0, ""]);
-    const ids = Object.keys(JSON.parse(dump.stdout).by_relationship_id);
-    assertEquals(ids, ["r1"]);
-    const log = await sig(`log ${source} --format json`);
-    assertEquals([log.code, log.stderr], [0, ""]);
-    assertEquals(JSON.parse(log.stdout).relationship_id, "r1");
-  }
-  const allow = await sig(question(host));
-  assertEquals(allow.code, 0);
-  const answer = JSON.parse(allow.stdout);
-  assertEquals([answer.source, answer.continuity], ["http", "consistent"]);
-  assertRan(await sig(question(host, "admin")), { code: 1, stderr: "" });
-});
-
 test("text output warns of http without TLS", async ({ host, sig }) => {
   const warning =
     "warning: origin not proven: documents came by http, without TLS\n";
@@ -97,17 +73,6 @@ test("a private address is not requested without --allow-insecure", async ({ ans
   assertEquals(asked, 0);
 });
 
-test("a missing DID document is a warning on stderr, or in the JSON report", async ({ host, sig, workspace }) => {
-  await Deno.remove(workspace.path("acme/.well-known/did.json"));
-  assertRan(await sig(`verify ${host}`), {
-    err: "warning: did_document_missing: ",
-  });
-  const json = await sig(`verify ${host} --format json`);
-  assertEquals([json.code, json.stderr], [0, ""]);
-  const [warning] = JSON.parse(json.stdout).warnings;
-  assertEquals(warning.code, "did_document_missing");
-});
-
 test("readers of a growing feed see only complete events", async ({ host, sig, workspace }) => {
   let writing = true;
   const writer = (async () => {
@@ -130,12 +95,21 @@ test("readers of a growing feed see only complete events", async ({ host, sig, w
   assertStringIncludes(stdout, "valid: 11 events");
 });
 
-test("a URL without a sig.json gets a hint to name the host", async ({ host, sig, url }) => {
-  const { code, stderr } = await sig(`verify http://${host}/`);
-  assertEquals(code, 2);
-  assertStringIncludes(stderr, "error: fetch_status");
-  const hint = `hint: A URL names a sig.json; to ask the host write ${host}.`;
-  assertStringIncludes(stderr, hint);
-  const missing = await sig(`verify ${url.replace("sig.json", "x.json")}`);
-  assertEquals([missing.code, missing.stderr.includes("hint")], [2, false]);
+test("log prints each event once if another process reads a new event meanwhile", async ({ answer, host, sig, workspace }) => {
+  const site = createIssuerSite(workspace.path("acme"));
+  await sig(question(host));
+  let isFirst = true;
+  answer(async (request) => {
+    const response = await site(request);
+    if (!request.url.endsWith(".jsonl") || !isFirst) return response;
+    isFirst = false;
+    const body = await response.bytes();
+    await workspace.ok(
+      "upsert --dir $D/acme --subject did:web:b.example --type other",
+    );
+    assertRan(await sig(question(host)), { out: '"last_sequence": 2' });
+    return new Response(body, response);
+  });
+  const { stdout } = await sig(`log ${host}`);
+  assertEquals(stdout.match(/^#\d+/gm), ["#1", "#2"]);
 });

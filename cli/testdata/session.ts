@@ -9,7 +9,7 @@
  * $ sig plan --dir $D/acme --from $D/people.csv
  *   a line of standard output
  *   ! a line of standard error
- *   [2]
+ *   [1]
  * terminal: y n
  * $ SIG_KEY_FILE=$D/a.jwk sig enrol --dir $D/acme --answer - < answer.json
  *   ? a question, which is answered with y
@@ -17,10 +17,15 @@
  *
  * - `terminal: y n 60` (answers, columns) and `now: TIME` are for the next
  *   command; `< FILE` and `> FILE` are its standard input and output.
- * - `cat`, `chmod`, `cp` and `rm` work as in a shell; `events 2` prints the last
- *   two events.
+ * - A session that mentions `$H` has another issuer, of alice and bob, in
+ *   `$D/www`. It is served there: all of it, after `serve 1` one event, after
+ *   `serve 503` nothing.
+ * - `cat`, `chmod`, `cp`, `mv` and `rm` work as in a shell; `head 2 FILE` keeps
+ *   two lines, `sed /OLD/NEW/ FILE` replaces text, `mode FILE` prints it.
+ *   `events 2` prints the last two events, `sql` changes the pin store.
  * - Values that differ in each run are shown as `<now>`, `<ULID>`, `<key>` and
  *   so on, JSON values in one line.
+ * - `[1]` is the exit code; not shown are 0, and 2 with an error.
  * - A command that reads, or exits with 2, must change no file. The latter must
  *   report the same code with `--format json`.
  *
@@ -31,10 +36,12 @@
  */
 
 import { assertEquals } from "@std/assert";
+import { createIssuerSite } from "../site/issuer_site.ts";
 import {
   type Given,
   initIssuer,
   inWorkspace,
+  serveIssuer,
   type Workspace,
 } from "./workspace.ts";
 
@@ -74,12 +81,22 @@ export async function runSession(
   file: string,
 ): Promise<string> {
   const ran = [`# ${name}`];
+  const isServed = steps.some(({ lines }) => lines.join().includes("$H"));
   await inWorkspace(async (workspace) => {
-    await initIssuer(workspace);
+    const site: Site = { served: undefined };
+    await using server = isServed ? await serve(workspace, site) : undefined;
+    if (!isServed) await initIssuer(workspace);
+    const { did = "did:web:$H", host = "$H" } = server ?? {};
     for (const { lines, output } of steps) {
-      const found = await runStep(workspace, lines);
-      const shown = nameValues(found.replaceAll(workspace.dir, "$D"), file)
-        .split("\n").map((line) => line && `  ${line.trimEnd()}`);
+      const given = lines.map((line) =>
+        line.replaceAll("did:web:$H", did).replaceAll("$H", host)
+      );
+      const found = (await runStep(workspace, given, site))
+        .replaceAll(workspace.dir, "$D").replaceAll(did, "did:web:$H")
+        .replaceAll(host, "$H");
+      const shown = nameValues(found, file).split("\n").map((line) =>
+        line && `  ${line.trimEnd()}`
+      );
       ran.push(
         ...lines,
         ...found === "" ? [] : shown,
@@ -89,6 +106,37 @@ export async function runSession(
   });
   return ran.join("\n").trimEnd();
 }
+
+/** What is served: all, the first events, or with 503 nothing. */
+interface Site {
+  served: number | undefined;
+}
+
+const SERVED = "www/.well-known/sig/events.jsonl";
+
+/** Serves an issuer of two people. */
+async function serve(workspace: Workspace, site: Site) {
+  const whole = createIssuerSite(workspace.path("www"));
+  const server = await serveIssuer(workspace, "www", async (request) => {
+    const { served } = site;
+    if (served === 503) return new Response(null, { status: served });
+    if (served === undefined || !request.url.endsWith(".jsonl")) {
+      return await whole(request);
+    }
+    return new Response(firstLines(await workspace.read(SERVED), served), {
+      headers: { "content-type": "application/x-ndjson" },
+    });
+  });
+  for (const name of ["alice", "bob"]) {
+    await workspace.ok(
+      `upsert --dir $D/www --subject did:web:${name}.example --type employee --role deploy --relationship-id ${name}`,
+    );
+  }
+  return server;
+}
+
+const firstLines = (text: string, count: number) =>
+  text.split("\n").slice(0, count).map((line) => `${line}\n`).join("");
 
 /** What the lines before a command say of it. */
 interface Setting {
@@ -100,6 +148,7 @@ interface Setting {
 async function runStep(
   workspace: Workspace,
   lines: readonly string[],
+  site: Site,
 ): Promise<string> {
   let setting: Setting = {};
   let file = "";
@@ -112,7 +161,7 @@ async function runStep(
     else if (name === "|") {
       await workspace.write(file, `${await workspace.read(file)}${rest}\n`);
     } else if (name === "$") {
-      return (await runCommand(workspace, rest, setting)).trimEnd();
+      return (await runCommand(workspace, rest, setting, site)).trimEnd();
     } else if (/^[\w./-]+:$/.test(line)) {
       file = line.slice(0, -1);
       await workspace.write(file, "");
@@ -125,6 +174,7 @@ async function runCommand(
   workspace: Workspace,
   command: string,
   setting: Setting,
+  site: Site,
 ): Promise<string> {
   const [program = "", ...words] = command.split(" ");
   const [first = "", second = ""] = words
@@ -138,8 +188,34 @@ async function runCommand(
     case "cp":
       await workspace.copy(first, second);
       return "";
+    case "head":
+      await workspace.write(
+        second,
+        firstLines(await workspace.read(second), Number(first)),
+      );
+      return "";
+    case "mode":
+      return (await workspace.mode(first)).toString(8);
+    case "mv":
+      await Deno.rename(workspace.path(first), workspace.path(second));
+      return "";
     case "rm":
-      await Deno.remove(workspace.path(first));
+      await Deno.remove(workspace.path(first), { recursive: true });
+      return "";
+    case "sed": {
+      const [, old = "", fresh = ""] = first.split("/");
+      const text = await workspace.read(second);
+      await workspace.write(second, text.replace(RegExp(old), fresh));
+      return "";
+    }
+    case "sql": {
+      const { DatabaseSync } = await import("node:sqlite");
+      using pins = new DatabaseSync(workspace.path("data/sig/pins.db"));
+      pins.exec(words.join(" "));
+      return "";
+    }
+    case "serve":
+      site.served = first === "" ? undefined : Number(first);
       return "";
     case "events":
       return (await workspace.events()).slice(-Number(first)).map((
@@ -159,7 +235,7 @@ async function runSig(
   { now, terminal }: Setting,
 ): Promise<string> {
   const [, assigned = "", words = "", input, output] =
-    /^((?:\w+=\S+ )*)sig (.*?)(?: < (\S+))?(?: > (\S+))?$/.exec(command) ?? [];
+    /^((?:\w+=\S* )*)sig (.*?)(?: < (\S+))?(?: > (\S+))?$/.exec(command) ?? [];
   const answers = terminal?.filter((each) => /^[yn]$/.test(each)) ?? [];
   const columns = Number(terminal?.find((each) => /^\d+$/.test(each)) ?? 200);
   let said = "";
@@ -191,12 +267,13 @@ async function runSig(
       },
     },
   };
-  const before = await workspace.snapshot();
+  const before = await publicFiles(workspace);
   const { code } = await workspace.sig(words, given);
   if (code === 2 || READS.test(words)) {
-    assertEquals(await workspace.snapshot(), before, command);
+    assertEquals(await publicFiles(workspace), before, command);
   }
   const [, named] = /^! error: (\w+): /m.exec(said) ?? [];
+  const isError = named !== undefined || /^! \{.*"code":"/m.test(said);
   if (named !== undefined && terminal === undefined) {
     const plain = { ...given, io: now ? { now: () => now } : {} };
     const again = words.replace(/ --format \w+/, "");
@@ -205,7 +282,14 @@ async function runSig(
     assertEquals([json.code, json.stdout, problem.code], [2, "", named]);
   }
   if (output !== undefined) await workspace.write(output, result);
-  return `${said}${code === 0 ? "" : `[${code}]`}`;
+  return `${said}${code === (isError ? 2 : 0) ? "" : `[${code}]`}`;
+}
+
+/** Returns all files but the memory of readers. */
+async function publicFiles(workspace: Workspace) {
+  const memory = RegExp(`^${workspace.dir}/(?:data|cache)/`);
+  const files = await workspace.snapshot();
+  return new Map([...files].filter(([path]) => !memory.test(path)));
 }
 
 /** Returns a JSON value in one line, and other text as it is. */
@@ -223,6 +307,8 @@ function nameValues(text: string, file: string): string {
     .replaceAll(/2026-01-08T00:[\d:.]+Z/g, "<in 7 days>")
     .replaceAll(/\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b/g, "<ULID>")
     .replaceAll(/did:key:z\w{40,}/g, named("<key>"))
+    .replaceAll(/\\"\w+-[\w+/]{27}\\"/g, "<etag>")
+    .replaceAll(/(?<="age_seconds":)[1-9]\d*/g, '"<age>"')
     .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<JWS>")
     .replaceAll(/(?<![\w+/-])[\w+/-]{43,}={0,2}/g, named("<base64>"));
 }

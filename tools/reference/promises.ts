@@ -25,11 +25,14 @@ export const INDEX_START = "## Promises and their tests\n";
 
 /** What the reader of the index must know. */
 const INTRODUCTION =
-  "Each line ends with its test in the folder of the heading, without `_test.ts`.\n";
+  "Each line ends with its test in the folder of the heading, without `_test.ts`\nor `_test.txt`.\n";
+
+/** How the names of tests and recorded sessions end. */
+const TEST = /_test\.(?:ts|txt)$/;
 
 /** Returns the name of a test in the index. */
 function nameOf(path: string, folder: string): string {
-  return path.slice(`${folder}/`.length, -"_test.ts".length);
+  return path.slice(`${folder}/`.length).replace(TEST, "");
 }
 
 /** Returns the index as Markdown. */
@@ -38,7 +41,7 @@ export function promisesIndex(): string {
   for (const [folder, title] of Object.entries(TITLES)) {
     const promises: string[] = [];
     for (const path of [...ownFiles(`${folder}/`)].sort()) {
-      if (!path.endsWith("_test.ts")) continue;
+      if (!TEST.test(path)) continue;
       const text = Deno.readTextFileSync(new URL(path, ROOT));
       for (const [, mark] of text.matchAll(MARK)) {
         const sentence = mark!.replaceAll(/\n\/\/ +/g, " ");
