@@ -7,7 +7,7 @@
 
 import { type CheckAnswer, formatInstant, instantOf } from "@sig/core";
 import { nextChangeMs } from "@sig/core/internal";
-import type { CheckBatch, CheckRequest } from "../schemas/question.ts";
+import type { CheckRequest } from "../schemas/question.ts";
 import type { Grounds } from "./answer_check.ts";
 
 /** Maximum number of questions, and size of each in bytes. */
@@ -15,19 +15,18 @@ const MAX_QUESTIONS = 1000;
 const MAX_QUESTION_BYTES = 1024;
 /** Maximum length of an answer in characters. */
 const MAX_ANSWER_LENGTH = 4096;
-
-/** A question, and the last answer to it. */
-export interface RecentQuestion {
-  readonly request: CheckRequest | CheckBatch;
-  last?: LastAnswer;
-}
+/** Number of the last requests that can be recognized; a power of two. */
+const MAX_SEEN = 4096;
 
 /**
- * An answer without an explanation. As long as the state is the same and no
- * relationship of the subject begins or ends, only `evaluated_at` and
+ * A question with the last answer to it. As long as the state is the same and
+ * no relationship of the subject begins or ends, only `evaluated_at` and
  * `freshness` change.
  */
-interface LastAnswer {
+interface RecentQuestion {
+  /** The bytes of its request. */
+  readonly body: Uint8Array;
+  readonly request: CheckRequest;
   readonly answer: CheckAnswer;
   /** Weak: a state that is no longer used must not stay in memory. */
   readonly verified: WeakRef<Grounds["verified"]>;
@@ -39,50 +38,71 @@ interface LastAnswer {
   readonly constant: string;
 }
 
-/** Keeps parsed questions by the bytes of their requests. */
+/**
+ * Keeps questions that were sent at least twice, so that the others cost no
+ * memory.
+ */
 export class RecentQuestions {
-  readonly #questions = new Map<string, RecentQuestion>();
+  /** The hashes of the last requests. */
+  readonly #seen = new Int32Array(MAX_SEEN);
+  /** By the hash of the request. */
+  readonly #questions = new Map<number, RecentQuestion>();
 
-  /** Returns the key of a question; undefined if it is too large to be kept. */
-  keyOf(bytes: Uint8Array): string | undefined {
-    // Unique for these bytes, and faster to create than decoded UTF-8.
-    return bytes.length > MAX_QUESTION_BYTES ? undefined : bytes.toBase64();
+  /** Returns the question with the same bytes; undefined if it is not kept. */
+  find(body: Uint8Array): RecentQuestion | undefined {
+    if (body.length > MAX_QUESTION_BYTES) return undefined;
+    const found = this.#questions.get(hashOf(body));
+    return found && areEqual(found.body, body) ? found : undefined;
   }
 
-  find(key: string | undefined): RecentQuestion | undefined {
-    return key === undefined ? undefined : this.#questions.get(key);
-  }
-
-  keep(key: string | undefined, request: RecentQuestion["request"]): void {
-    if (key === undefined) return;
+  /** Keeps a question and its answer, if the answer can be repeated. */
+  keep(
+    body: Uint8Array,
+    request: CheckRequest,
+    { verified, basis: { continuity, now } }: Grounds,
+    answer: CheckAnswer,
+  ): void {
+    const { feed, at, as_of, explain } = request;
+    // An inline feed is verified for each request.
+    if (body.length > MAX_QUESTION_BYTES || feed || explain) return;
+    const hash = hashOf(body);
+    const slot = hash & (MAX_SEEN - 1);
+    const wasSeen = this.#seen[slot] === hash;
+    this.#seen[slot] = hash;
+    if (!wasSeen) return;
+    const { evaluated_at: _, freshness: __, ...others } = answer;
+    const constant = JSON.stringify(others).slice(0, -1);
+    if (constant.length > MAX_ANSWER_LENGTH) return;
+    const isPast = at !== undefined || as_of !== undefined;
     if (this.#questions.size >= MAX_QUESTIONS) this.#questions.clear();
-    this.#questions.set(key, { request });
+    this.#questions.set(hash, {
+      body,
+      request,
+      answer,
+      verified: new WeakRef(verified),
+      continuity,
+      fromMs: now.getTime(),
+      untilMs: isPast
+        ? Infinity
+        : nextChangeMs(verified.state, answer.subject, now),
+      constant,
+    });
   }
 }
 
-/** Keeps an answer with its question, if it can be repeated. */
-export function keepAnswer(
-  question: RecentQuestion,
-  { feed, at, as_of, explain }: CheckRequest,
-  { verified, basis: { continuity, now } }: Grounds,
-  answer: CheckAnswer,
-): void {
-  // An inline feed is verified for each request.
-  if (feed || explain) return;
-  const { evaluated_at: _, freshness: __, ...others } = answer;
-  const constant = JSON.stringify(others).slice(0, -1);
-  if (constant.length > MAX_ANSWER_LENGTH) return;
-  const isPast = at !== undefined || as_of !== undefined;
-  question.last = {
-    answer,
-    verified: new WeakRef(verified),
-    continuity,
-    fromMs: now.getTime(),
-    untilMs: isPast
-      ? Infinity
-      : nextChangeMs(verified.state, answer.subject, now),
-    constant,
-  };
+/** A 32-bit FNV-1a hash. Equal hashes cost time, so `find` compares bytes. */
+function hashOf(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < bytes.length; i++) {
+    hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+  }
+  return hash;
+}
+
+function areEqual(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /**
@@ -90,11 +110,11 @@ export function keepAnswer(
  * must be evaluated again.
  */
 export function repeatAnswer(
-  { last }: RecentQuestion,
+  last: RecentQuestion,
   { verified, basis: { continuity, freshness, now } }: Grounds,
 ): string | undefined {
   const nowMs = now.getTime();
-  const isSame = last !== undefined && last.verified.deref() === verified &&
+  const isSame = last.verified.deref() === verified &&
     last.continuity === continuity && nowMs >= last.fromMs &&
     nowMs < last.untilMs;
   return isSame

@@ -124,3 +124,22 @@ Deno.test("an explanation is evaluated each time", async () => {
     }
   }
 });
+
+Deno.test("a question never gets the answer to another one with the same hash", async () => {
+  // The requests about these subjects have one 32-bit FNV-1a hash.
+  const known = "did:web:p2129599.example";
+  const unknown = "did:web:p2732382.example";
+  await using issuer = await serveAlice({ subject: known, roles: ["deploy"] });
+  const asked = [known, known, known, unknown, unknown, unknown, known];
+  const decisions: string[] = [];
+  for (const subject of asked) {
+    const question = { subject, require: ["role=deploy"] };
+    const { body } = await post(issuer.app, "/v1/check", question);
+    assertEquals(body.subject, subject);
+    decisions.push(body.decision);
+  }
+  assertEquals(
+    decisions,
+    asked.map((each) => each === known ? "allow" : "deny"),
+  );
+});

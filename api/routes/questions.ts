@@ -8,11 +8,7 @@ import {
   sourceOf,
   type Sources,
 } from "../ask/answer_check.ts";
-import {
-  keepAnswer,
-  RecentQuestions,
-  repeatAnswer,
-} from "../ask/recent_questions.ts";
+import { RecentQuestions, repeatAnswer } from "../ask/recent_questions.ts";
 import { cursorOf, pageOf } from "../ask/state_pages.ts";
 import {
   MAX_FEED_BODY_BYTES as maxBytes,
@@ -67,11 +63,9 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     answer: CHECK_ANSWER,
     codes: CHECK_CODES,
     async handle(c, body) {
-      const key = recent.keyOf(body);
-      const known = recent.find(key);
+      const known = recent.find(body);
       const request = known?.request ??
         readCheck(schemas, await parseJsonBody(c, body));
-      if (known === undefined) recent.keep(key, request);
       // A batch in the older form, without a separate route.
       if ("checks" in request) return await answerAll(c, request);
       const context = { ...sources, budget: c.get("budget") };
@@ -79,11 +73,11 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
       const repeated = known && repeatAnswer(known, grounds);
       if (repeated !== undefined) {
         const { freshness = null } = grounds.basis;
-        sources.decided?.({ ...known!.last!.answer, freshness });
+        sources.decided?.({ ...known!.answer, freshness });
         return send(c, repeated, "application/json");
       }
       const answer = await answerOn(grounds, request, context);
-      if (known !== undefined) keepAnswer(known, request, grounds, answer);
+      recent.keep(body, request, grounds, answer);
       sources.decided?.(answer);
       return sendJson(c, answer);
     },
