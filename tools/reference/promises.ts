@@ -25,7 +25,7 @@ export const INDEX_START = "## Promises and their tests\n";
 
 /** What the reader of the index must know. */
 const INTRODUCTION =
-  "Each line ends with its test in the folder of the heading, without `_test.ts`\nor `_test.txt`.\n";
+  "Each line ends with its test in the folder of the heading, without `_test.*`.\n";
 
 /** How the names of tests and recorded sessions end. */
 const TEST = /_test\.(?:ts|txt)$/;
