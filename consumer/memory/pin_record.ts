@@ -96,7 +96,7 @@ export function upgradedPin(stored: object): KnownPin {
   });
 }
 
-/** A pin as versions up to 0.3 stored it, beside the lines of its feed. */
+/** A pin as a development version stored it, beside the lines of its feed. */
 interface Version2 {
   readonly pin:
     & Omit<PinnedFeed, "compared_at" | "read_at">
