@@ -6,7 +6,7 @@
  */
 
 import { type CheckAnswer, formatInstant, instantOf } from "@sig/core";
-import { nextChangeMs } from "@sig/core/internal";
+import { nextChangeMs, sameBytes } from "@sig/core/internal";
 import type { CheckRequest } from "../schemas/question.ts";
 import type { Grounds } from "./answer_check.ts";
 
@@ -52,7 +52,7 @@ export class RecentQuestions {
   find(body: Uint8Array): RecentQuestion | undefined {
     if (body.length > MAX_QUESTION_BYTES) return undefined;
     const found = this.#questions.get(hashOf(body));
-    return found && areEqual(found.body, body) ? found : undefined;
+    return found && sameBytes(found.body, body) ? found : undefined;
   }
 
   /** Keeps a question and its answer, if the answer can be repeated. */
@@ -97,12 +97,6 @@ function hashOf(bytes: Uint8Array): number {
     hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   }
   return hash;
-}
-
-function areEqual(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
 
 /**
