@@ -51,11 +51,14 @@ async function open(
   options: OpenStoreOptions,
 ): Promise<PinStore> {
   if (hasStoreScheme(text)) return await openStore(text, options);
-  // The text is not shown: a mistyped URL may contain a password.
-  if (text === "" || /:\/\/|^rediss?\/\//i.test(text)) {
+  // A word before a colon is a misspelt scheme (one letter is a drive of
+  // Windows): a file with this name would be a new, empty memory.
+  if (text === "" || /^[a-z]{2,}:|:\/\/|^rediss?\/\//i.test(text)) {
+    // The text is not shown: a mistyped URL may contain a password.
     throw new SigError("invalid_request", {
       action: "open pin store",
       reason: `it must be ${storeForms("a file")}`,
+      context: { hint: "Write ./NAME for a file whose name has a colon." },
     });
   }
   const shown = new ShownPlace(text, options);

@@ -34,6 +34,24 @@ Deno.test("a mistyped URL is not shown in the message, because it may contain a 
   }
 });
 
+Deno.test("a misspelt scheme does not create an empty file, and ./ allows a colon in a name", async () => {
+  await using folder = await tempFolder();
+  const error = await expectSigError(
+    () => openPinStore(`kvv:${folder.path}/pins.db`),
+    "invalid_request",
+    "Cannot open pin store: it must be a file, kv:PATH, redis://HOST or rediss://HOST",
+  );
+  assertEquals(
+    error.hint,
+    "Write ./NAME for a file whose name has a colon.",
+  );
+  const store = await openPinStore(`${folder.path}/kvv:pins.db`);
+  await store.close();
+  assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), [
+    "kvv:pins.db",
+  ]);
+});
+
 Deno.test("100 concurrent opens of a new file leave one file with mode 0600", async () => {
   await using folder = await tempFolder();
   const path = `${folder.path}/my #1 pins?.db`;
