@@ -48,8 +48,6 @@ interface Failure {
 export class BackOff {
   readonly #now: () => Date;
   #failure: Failure | undefined;
-  /** The error that the last spared question got. */
-  #last: SigError | undefined;
   #isRetrying = false;
 
   constructor({ now }: { readonly now: () => Date }) {
@@ -120,21 +118,12 @@ export class BackOff {
     return nowMs < atMs ? 0 : Math.max(0, untilMs - nowMs);
   }
 
-  /** Returns the error of a spared question; one for all of the same second. */
+  /** Returns the error of a spared question. */
   #spared(failure: Failure): SigError {
     const delay = Math.max(1, Math.ceil(this.#delayMs(failure) / 1000));
-    const { code, context } = failure.error;
-    const last = this.#last;
-    if (
-      last?.cause === failure.error &&
-      last.context.retry_after_seconds === delay
-    ) return last;
-    return this.#last = new SigError(code, {
-      action: failure.error.action,
-      reason: failure.error.reason,
-      context: { ...context, retry_after_seconds: delay },
-      cause: failure.error,
-    });
+    const { error, error: { code, action, reason, context: known } } = failure;
+    const context = { ...known, retry_after_seconds: delay };
+    return new SigError(code, { action, reason, context, cause: error });
   }
 }
 

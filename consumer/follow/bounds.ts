@@ -2,9 +2,7 @@
 
 import {
   type Continuity,
-  formatInstant,
   type Freshness,
-  instantOf,
   type ParsedTime,
   SigError,
   type Warning,
@@ -12,7 +10,7 @@ import {
 import type { Demand } from "../memory/transitions.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
-import type { Observation } from "./reading.ts";
+import { type Observation, timeOf } from "./reading.ts";
 
 /** Runs work that waits for an issuer (by its DID), or throws. */
 export type WaitFor = <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
@@ -172,12 +170,12 @@ function requireBound(name: string, isValid: boolean, rule: string): void {
  * count; `evaluated_at` - `observed_at` includes it.
  */
 export function freshnessOf(
-  { observedAt, observedText, isStale }: Observation,
+  { observedAt, isStale }: Observation,
   askedAt: Date,
   maxAgeMs: number,
 ): Freshness {
   return {
-    observed_at: observedText,
+    observed_at: timeOf(observedAt),
     age_seconds: Math.max(
       0,
       Math.floor((askedAt.getTime() - observedAt.getTime()) / 1000),
@@ -225,7 +223,7 @@ export function feedStale(
     reason: `${why}${failed ?? ""}`,
     context: {
       issuer,
-      ...(known && { observed_at: formatInstant(instantOf(known)) }),
+      ...(known && { observed_at: timeOf(known) }),
       ...(cause && { reason: cause.code }),
       ...(retryAfter && { retry_after_seconds: retryAfter }),
     },

@@ -201,31 +201,27 @@ async function validFeed(
       heldBytes: bytes +
         Array.from(documents.values(), (each) => each.bytes.length)
           .reduce((a, b) => a + b, 0),
-      observation: {
-        observedAt: now,
-        observedText: timeOf(now),
-        continuity: pin === undefined ? "first_seen" : "consistent",
-        verified: {
-          issuer: loaded.issuer,
-          source: loaded.source,
-          state,
-          feed: { ...result, sha256, warnings: ofEvents },
-          warnings: [
-            ...loaded.warnings,
-            ...warnings,
-            ...isAdded && pin.proof === null
-              ? [{
-                code: "recovery_added" as const,
-                detail: "the issuer has a recovery key, for the first time",
-              }]
-              : [],
-            ...added.map((kid) => ({
-              code: "key_added" as const,
-              detail: `key ${quote(kid)} has signed for the first time`,
-            })),
-            ...ofEvents,
-          ],
-        },
+      continuity: pin === undefined ? "first_seen" : "consistent",
+      verified: {
+        issuer: loaded.issuer,
+        source: loaded.source,
+        state,
+        feed: { ...result, sha256, warnings: ofEvents },
+        warnings: [
+          ...loaded.warnings,
+          ...warnings,
+          ...isAdded && pin.proof === null
+            ? [{
+              code: "recovery_added" as const,
+              detail: "the issuer has a recovery key, for the first time",
+            }]
+            : [],
+          ...added.map((kid) => ({
+            code: "key_added" as const,
+            detail: `key ${quote(kid)} has signed for the first time`,
+          })),
+          ...ofEvents,
+        ],
       },
     },
   };

@@ -86,14 +86,15 @@ function stillMeets(
 export function observationOf(
   { forgets }: PinKeeper,
   pin: Pin,
-  { observation }: Copy | Part,
+  { verified, observedAt, ...state }: Copy | Part,
 ): Observation {
-  const continuity = forgets ? "unpinned" : observation.continuity;
+  const continuity = forgets ? "unpinned" : state.continuity;
+  const observation = { verified, observedAt, continuity };
   const code = pin.status === "unknown" ? null : pin.inconsistency;
-  if (code === null) return { ...observation, continuity };
+  if (code === null) return observation;
   // Precedes all other warnings: an answer lists few, and an issuer can cause
   // any number.
-  return warned({ ...observation, continuity }, {
+  return warned(observation, {
     code: "history_was_inconsistent",
     detail: "since it is remembered, the issuer served something that " +
       `contradicts its history (${code})`,

@@ -34,7 +34,7 @@ import {
   statesFor,
   warned,
 } from "./known_state.ts";
-import { type Observation, type RefreshOptions, timeOf } from "./reading.ts";
+import type { Observation, RefreshOptions } from "./reading.ts";
 import { writePin } from "./refresh_issuer.ts";
 
 /** How a question is answered. */
@@ -202,7 +202,7 @@ async function proveAnswer(
  * much.
  */
 export function isDueToLoad(
-  { copy, parts: { reads, feedBytes = Infinity } }: KnownIssuer,
+  { copy, parts: { reads, feedBytes } }: KnownIssuer,
   { proofs = "until_loaded", limits = DEFAULT_LIMITS }: Pick<
     QuestionOptions,
     "limits" | "proofs"
@@ -267,9 +267,7 @@ async function observeMirrored(
   const { found, mirror } = await readFeed(location, start, options);
   mirror?.close();
   if (found.kind !== "feed" || !isCurrent(pin, found.copy)) return undefined;
-  const observedText = timeOf(observedAt);
-  const observation = { ...found.copy.observation, observedAt, observedText };
-  const copy = { ...found.copy, observedAt, observation };
+  const copy = { ...found.copy, observedAt };
   if (keepOnly === undefined) issuer.copy = copy;
   return answerOf([copy], issuer.keeper, pin, asked);
 }

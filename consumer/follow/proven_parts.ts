@@ -14,24 +14,12 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export class ProvenParts {
   /** In order of the last use. */
   readonly #parts = new Map<string, Part>();
-  #bytes = 0;
-  #reads = 0;
-  #feedBytes: number | undefined;
-
   /** Size in bytes. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
+  bytes = 0;
   /** Number of parts that were proven. */
-  get reads(): number {
-    return this.#reads;
-  }
-
-  /** Size of the feed according to the last proof; undefined without one. */
-  get feedBytes(): number | undefined {
-    return this.#feedBytes;
-  }
+  reads = 0;
+  /** Size of the feed according to the last proof. */
+  feedBytes = Infinity;
 
   /** Returns the part that can answer a question. */
   find({ subject, asOf = 0, isPast }: ProofQuestion): Part | undefined {
@@ -45,20 +33,20 @@ export class ProvenParts {
 
   /** Keeps a part in place of the former one of its subject. */
   keep(part: Part): void {
-    this.#reads++;
-    this.#feedBytes = part.feedBytes;
+    this.reads++;
+    this.feedBytes = part.feedBytes;
     this.#remove(part.subject);
     this.#parts.set(part.subject, part);
-    this.#bytes += part.heldBytes;
+    this.bytes += part.heldBytes;
     for (const subject of this.#parts.keys()) {
-      const isFull = this.#parts.size > MAX_PARTS || this.#bytes > MAX_BYTES;
+      const isFull = this.#parts.size > MAX_PARTS || this.bytes > MAX_BYTES;
       if (!isFull) return;
       this.#remove(subject);
     }
   }
 
   #remove(subject: string): void {
-    this.#bytes -= this.#parts.get(subject)?.heldBytes ?? 0;
+    this.bytes -= this.#parts.get(subject)?.heldBytes ?? 0;
     this.#parts.delete(subject);
   }
 }

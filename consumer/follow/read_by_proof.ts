@@ -133,7 +133,7 @@ export async function observeOnce(
 ): Promise<VerifiedIssuer> {
   const unproven = question &&
     await readByProof(location, question, { ...options, pin: UNKNOWN });
-  if (unproven?.kind === "proof") return unproven.part.observation.verified;
+  if (unproven?.kind === "proof") return unproven.part.verified;
   if (unproven !== undefined && unproven.kind !== "unproven") {
     throw unproven.error;
   }
@@ -142,7 +142,7 @@ export async function observeOnce(
   const place = { ...location, reader };
   const { found } = await readFeed(place, { pin: UNKNOWN }, options);
   if (found.kind !== "feed") throw found.error;
-  const { verified } = found.copy.observation;
+  const { verified } = found.copy;
   return warning === undefined
     ? verified
     : { ...verified, warnings: [warning, ...verified.warnings] };
@@ -243,12 +243,8 @@ async function verifyProof(
     checkpoint,
     feedBytes: checkpoint.bytes,
     heldBytes: 1024 + 2 * ownBytes,
-    observation: {
-      observedAt: now,
-      observedText: timeOf(now),
-      continuity: pin === undefined ? "first_seen" : "consistent",
-      verified: verifiedBy(loaded, checkpoint, replay, tail),
-    },
+    continuity: pin === undefined ? "first_seen" : "consistent",
+    verified: verifiedBy(loaded, checkpoint, replay, tail),
   };
   const { issuer } = loaded;
   return { kind: "proof", at: timeOf(now), issuer, part, proof, recovery };

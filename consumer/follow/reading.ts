@@ -37,8 +37,6 @@ import type { OpenedIssuer } from "./issuer_proofs.ts";
 export interface Observation {
   readonly verified: VerifiedIssuer;
   readonly observedAt: Date;
-  /** The same as RFC 3339 UTC, as answers show it. */
-  readonly observedText: string;
   readonly continuity: Continuity;
   /** Whether it answers only because the issuer can't be reached. */
   readonly isStale?: boolean | undefined;
@@ -50,7 +48,8 @@ interface Answering {
    * The checkpoint that was used or confirmed; undefined if none was required.
    */
   readonly checkpoint: OpenedCheckpoint | undefined;
-  readonly observation: Observation;
+  readonly verified: VerifiedIssuer;
+  readonly continuity: Continuity;
   /** Approximate size in bytes. */
   readonly heldBytes: number;
 }
@@ -252,16 +251,6 @@ export interface Reading extends Omit<OpenedIssuer, "error"> {
 /** Returns the time of a read as it is remembered. */
 export function timeOf(now: Date): string {
   return formatInstant(instantOf(now));
-}
-
-/**
- * Returns whether less than `limitMs` have passed since `from`. Returns false
- * if `from` is in the future: a clock that was set back must not keep anything
- * valid indefinitely.
- */
-export function isWithin(limitMs: number, from: Date, now: Date): boolean {
-  const elapsedMs = now.getTime() - from.getTime();
-  return elapsedMs >= 0 && elapsedMs < limitMs;
 }
 
 /**

@@ -29,7 +29,6 @@ import {
   contradictionOf,
   type Copy,
   type FeedOutcome,
-  isWithin,
   readTwiceIfTransient,
   type RefreshOptions,
 } from "./reading.ts";
@@ -39,6 +38,16 @@ const COMPARE_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** Minimum time between two repetitions because of unknown keys. */
 const REPEAT_AFTER_MS = 30 * 1000;
+
+/**
+ * Returns whether less than `limitMs` have passed since `from`. Returns false
+ * if `from` is in the future: a clock that was set back must not keep anything
+ * valid indefinitely.
+ */
+function isWithin(limitMs: number, from: Date, now: Date): boolean {
+  const elapsedMs = now.getTime() - from.getTime();
+  return elapsedMs >= 0 && elapsedMs < limitMs;
+}
 
 /** What a read starts from. */
 export interface Start {

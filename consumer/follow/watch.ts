@@ -23,6 +23,7 @@ import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { SignatureWorkers } from "../verify/signature_workers.ts";
 import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
 import type { RecordStore } from "../store/record_store.ts";
+import { endingAt } from "./back_off.ts";
 import { refreshIssuer } from "./refresh_issuer.ts";
 import { FollowedIssuer } from "./reading.ts";
 import {
@@ -137,17 +138,11 @@ export async function* watchIssuer(
     place,
     cursor.at?.pin ?? UNKNOWN,
   );
-  const stop = new Promise<undefined>((resolve) => {
-    if (signal?.aborted) resolve(undefined);
-    signal?.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
   for (let failures = 0;;) {
     let waitMs = intervalMs;
-    const found = await Promise.race([
-      feed.read(cursor.at, from).catch((error: unknown) => ({ error })),
-      stop,
-    ]);
-    if (found === undefined) return;
+    const found = await endingAt(signal, feed.read(cursor.at, from))
+      .catch((error: unknown) => ({ error }));
+    if (signal?.aborted) return;
     if ("error" in found) {
       const { error } = found;
       if (once || !isTransient(error, location)) throw error;
@@ -164,7 +159,9 @@ export async function* watchIssuer(
         if (signal?.aborted) return;
       }
     }
-    if (once || await isStoppedWithin(waitMs, stop)) return;
+    if (once) return;
+    await pause(waitMs, signal);
+    if (signal?.aborted) return;
   }
 }
 
@@ -191,17 +188,14 @@ function waitAfter(
   return Math.round(Math.min(Math.max(waitMs, askedMs), longest));
 }
 
-async function isStoppedWithin(
+async function pause(
   ms: number,
-  stop: Promise<undefined>,
-): Promise<boolean> {
-  const over = Promise.withResolvers<true>();
-  const timer = setTimeout(() => over.resolve(true), ms);
-  try {
-    return await Promise.race([over.promise, stop]) === undefined;
-  } finally {
-    clearTimeout(timer);
-  }
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await endingAt(signal, promise).catch(() => {});
+  clearTimeout(timer);
 }
 
 function invalidFrom(

@@ -49,10 +49,10 @@ export interface MirrorOptions {
     | Pick<MirroredFeed, "bytes" | "sha256" | "comparedAt">
     | undefined;
   /**
-   * Whether documents may be read from the copy (default: true). Without, the
-   * copy is only compared and replaced.
+   * Whether documents may be read from the copy. Without, the copy is only
+   * compared and replaced.
    */
-  readonly useCopy?: boolean | undefined;
+  readonly useCopy: boolean;
 }
 
 /** The remembered feed on disk, for a read that continues it. */
@@ -83,12 +83,12 @@ export interface MirroredFeed extends Label {
  * therefore read the whole feed from time to time (`useCopy: false`).
  */
 export class Mirror {
-  readonly #fs: Files | undefined;
+  readonly #fs: Files;
   readonly #path: string;
   readonly #ref: string;
   readonly #options: MirrorOptions;
   readonly #stored: Stored | undefined;
-  #copy: FeedCopy | null | undefined;
+  #copy: FeedCopy | undefined;
   /** The feed that is read. */
   #replacement: Replacement | undefined;
   /** The label of the feed that was recorded to its end. */
@@ -97,7 +97,7 @@ export class Mirror {
 
   private constructor(
     [path, ref]: readonly [path: string, metadataRef: string],
-    fs: Files | undefined,
+    fs: Files,
     stored: Stored | undefined,
     options: MirrorOptions,
   ) {
@@ -110,18 +110,19 @@ export class Mirror {
 
   /**
    * Opens the copy of an issuer's documents for one read; the caller closes it.
-   * Without a folder that can be used, or in one that another user owns or may
-   * change, nothing is read or kept.
+   * Returns undefined without a folder that can be used, or for one that another
+   * user owns or may change.
    *
    * @param metadataRef The URL of its metadata.
    */
   static async open(
     metadataRef: string,
     options: MirrorOptions,
-  ): Promise<Mirror> {
+  ): Promise<Mirror | undefined> {
     const path = await pathOf(options.folder, metadataRef);
     const fs = openFolder(options.folder, path);
-    const stored = fs && await readStored(fs, path, metadataRef);
+    if (fs === undefined) return undefined;
+    const stored = await readStored(fs, path, metadataRef);
     return new Mirror([path, metadataRef], fs, stored, options);
   }
 
@@ -139,8 +140,7 @@ export class Mirror {
 
   /** The small documents of the copy. */
   get documents(): HeldDocuments {
-    const { useCopy = true } = this.#options;
-    const stored = useCopy && this.#stored?.documents || [];
+    const stored = this.#options.useCopy && this.#stored?.documents || [];
     return new Map(
       stored.map(([name, { base64, ...label }]) =>
         [name, { ...label, bytes: Uint8Array.fromBase64(base64) }] as const
@@ -155,7 +155,7 @@ export class Mirror {
    * @param ref Where the feed is published.
    */
   feedAt(ref: string): MirroredFeed | undefined {
-    const { useCopy = true, feed } = this.#options;
+    const { useCopy, feed } = this.#options;
     const label = this.#stored?.feed;
     if (!useCopy || feed === undefined || label?.ref !== ref) return undefined;
     const copy = this.#openCopy();
@@ -191,8 +191,9 @@ export class Mirror {
     const known = copy?.bytes ?? 0;
     this.#recorded = null;
     this.#replacement?.close();
-    this.#replacement = this.#fs && new Replacement(this.#fs, this.#path);
-    for (const piece of copy?.pieces(from) ?? []) this.#replacement?.add(piece);
+    const replacement = new Replacement(this.#fs, this.#path);
+    this.#replacement = replacement;
+    for (const piece of copy?.pieces(from) ?? []) replacement.add(piece);
     let at = from;
     for await (const chunk of served) {
       if (at < known && this.#differsAt === undefined) {
@@ -200,7 +201,7 @@ export class Mirror {
         const same = commonLength(held, chunk);
         if (same < held.length) this.#differsAt = at + same;
       }
-      this.#replacement?.add(chunk);
+      replacement.add(chunk);
       at += chunk.length;
       yield chunk;
     }
@@ -212,8 +213,6 @@ export class Mirror {
    * and accepted. A failure costs only the copy.
    */
   async keep(documents: HeldDocuments): Promise<void> {
-    const fs = this.#fs;
-    if (fs === undefined) return;
     const isKept = this.#recorded !== null && this.#replacement?.keep();
     const stored: Stored = {
       feed: isKept ? this.#recorded : this.#stored?.feed ?? null,
@@ -222,7 +221,7 @@ export class Mirror {
       ),
     };
     const id = { kind: DOCUMENTS, id: this.#ref };
-    const file = new Replacement(fs, `${this.#path}.documents`);
+    const file = new Replacement(this.#fs, `${this.#path}.documents`);
     file.add(new TextEncoder().encode(await encodeRecord(id, stored)));
     file.keep();
     file.close();
@@ -237,10 +236,10 @@ export class Mirror {
   /** Opens the copy at its first use, since all of it is read. */
   #openCopy(): FeedCopy | undefined {
     const { feed } = this.#options;
-    this.#copy ??=
-      this.#fs && feed && feed.bytes === this.#stored?.feed?.bytes &&
-        FeedCopy.open(this.#fs, this.#path, feed) || null;
-    return this.#copy ?? undefined;
+    if (feed === undefined || feed.bytes !== this.#stored?.feed?.bytes) {
+      return undefined;
+    }
+    return this.#copy ??= FeedCopy.open(this.#fs, this.#path, feed);
   }
 }
 

@@ -78,36 +78,31 @@ export async function connectRedis(
     return replacing;
   };
 
-  const evaluate = async (
-    script: string,
-    options: { readonly keys: string[]; readonly arguments: string[] },
-    signal: AbortSignal,
-    onDemoted: (error: unknown) => void,
-  ) => {
-    const used = client;
-    try {
-      return readTexts(
-        await used.withAbortSignal(signal).eval(script, options),
-      );
-    } catch (error) {
-      if (isDemoted(error)) {
-        onDemoted(error);
-        await replace(used);
-      }
-      throw error;
-    }
-  };
   return {
     run(script, keys, rest) {
       const options = { keys: [...keys], arguments: [...rest] };
       // The last error of an attempt: the deadline may pass in the pause after
       // it.
       let demoted: unknown;
-      const tried = withDeadline(timeoutMs, (signal) =>
-        retryWhileBusy(
-          () => evaluate(script, options, signal, (error) => demoted = error),
-          { isBusy, timeoutMs, signal },
-        ));
+      const evaluate = async (signal: AbortSignal) => {
+        const used = client;
+        try {
+          return readTexts(
+            await used.withAbortSignal(signal).eval(script, options),
+          );
+        } catch (error) {
+          if (isDemoted(error)) {
+            demoted = error;
+            await replace(used);
+          }
+          throw error;
+        }
+      };
+      const tried = withDeadline(
+        timeoutMs,
+        (signal) =>
+          retryWhileBusy(() => evaluate(signal), { isBusy, timeoutMs, signal }),
+      );
       return tried.catch((error) => {
         throw unavailable(
           demoted !== undefined
