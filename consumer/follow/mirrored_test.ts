@@ -313,14 +313,14 @@ Deno.test("a part of another process that is not there any more costs no copy", 
 });
 
 Deno.test("processes that share a copy, and are killed at any time, read what the server has", async () => {
-  await using issuer = await setUp(250);
+  await using issuer = await setUp(150);
   const { did, lines, mirrorFolder, server } = issuer;
   const all = feedOf(lines);
   const ends = [...all.keys()].filter((at) => all[at] === 0x0a);
   let count = 30;
   // A feed that grows by one event with each request.
   server.documents.set(PATHS.feed, (request) => {
-    const end = ends[Math.min(count++, 249)]! + 1;
+    const end = ends[Math.min(count++, 149)]! + 1;
     return server.respond(request, all.slice(0, end));
   });
   const program = new URL("../testdata/mirror_process.ts", import.meta.url);
@@ -329,18 +329,18 @@ Deno.test("processes that share a copy, and are killed at any time, read what th
       ...["run", "--no-check", "--quiet", "-A", program.pathname],
       ...[did, mirrorFolder, String(reads)],
     ]);
-  await using one = start(60);
-  await using two = start(60);
+  await using one = start(40);
+  await using two = start(40);
   for (const each of [one, two]) {
     await using killed = start(1e6);
     const { code, stderr, stdout } = await each.ended();
-    assertEquals([code, stderr, stdout], [0, "", "60 reads\n"]);
+    assertEquals([code, stderr, stdout], [0, "", "40 reads\n"]);
     await killed.stop("SIGKILL");
   }
   assert(issuer.fetched().some(([status]) => status === 206));
   assertEquals(
     (await issuer.verify()).state.last_sequence,
-    Math.min(count, 250),
+    Math.min(count, 150),
   );
 });
 
