@@ -31,6 +31,7 @@ export * from "./parse_flags.ts";
 export * from "./run_server.ts";
 export * from "./settings.ts";
 export * from "./store_password.ts";
+export * from "./user_error.ts";
 export * from "./yaml.ts";
 export {
   createFile,

@@ -3,6 +3,7 @@
 import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
 import { example, flagRow, paragraphs, twoColumns } from "./help_text.ts";
 import { parseFlags } from "./parse_flags.ts";
+import { toUserError } from "./user_error.ts";
 import type { Address } from "./values.ts";
 import { escapeInvisible, isSigError, toProblem } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -349,26 +350,19 @@ ${examples.map((line) => example(line, width)).join("\n")}
 `;
 }
 
-function report(name: string, error: unknown, io: ServerIo): number {
-  const problem = toProblem(error);
-  const hint = isSigError(error) ? error.context.hint : undefined;
-  const lines = [
-    `${name}: ${problem.code}: ${problem.detail}`,
-    // The libraries name their option.
-    ...(typeof hint === "string"
-      ? [`  hint: ${hint.replace("set allowPrivate", "use --allow-insecure")}`]
-      : []),
-    ...(problem.code === "internal" ? [describe(error)] : []),
-  ];
+/** Writes an error, with name and message if it is an unexpected one. */
+function report(name: string, thrown: unknown, io: ServerIo): number {
+  const error = toUserError(thrown);
+  const { code, detail } = toProblem(error);
+  const lines = [`${name}: ${code}: ${detail}`];
+  if (isSigError(error)) {
+    if (error.hint !== undefined) lines.push(`  hint: ${error.hint}`);
+  } else {
+    const what = error instanceof Error
+      ? `${error.name}: ${error.message}`
+      : "an error without a name";
+    lines.push(`  ${what}`);
+  }
   io.stderr(`${lines.map(escapeInvisible).join("\n")}\n`);
   return 2;
-}
-
-/**
- * Describes an unexpected error, mostly a missing permission, for the operator.
- */
-function describe(error: unknown): string {
-  return error instanceof Error
-    ? `  ${error.name}: ${error.message}`
-    : "  an error without a name";
 }

@@ -203,19 +203,42 @@ Deno.test("a server that had to abort requests ends with 130, any other with 0",
   assertEquals((await run([])).code, 0);
 });
 
-Deno.test("an unexpected error is printed without its stack", async () => {
-  const bell = new TypeError("not a\u0007 function");
+Deno.test("an error at the start names the place and the next step, without a stack", async () => {
+  const missing = 'Module not found "file:///dist/chunk-1.js".';
   const rows = [
-    [bell, "TypeError: not a\\u0007 function"],
-    [undefined, "an error without a name"],
+    [
+      new TypeError("not a\u0007 function"),
+      "internal: Cannot go on: an internal error occurred\n  TypeError: not a\\u0007 function",
+    ],
+    [
+      undefined,
+      "internal: Cannot go on: an internal error occurred\n  an error without a name",
+    ],
+    [
+      Object.assign(new TypeError(`${missing}\n  at chunk-2.js`), {
+        code: "ERR_MODULE_NOT_FOUND",
+      }),
+      `not_found: Cannot load the program: a file of it is missing: ${missing}\n  hint: Restore the checkout, and run deno task install again.`,
+    ],
+    [
+      new Deno.errors.NotCapable(
+        'Requires net access to "::1", run again with the --allow-net flag',
+      ),
+      'invalid_request: Cannot run: the program lacks a permission: Requires net access to "::1"\n  hint: Run it with --allow-net.',
+    ],
+    [
+      new SigError("insecure_url", {
+        action: "ask",
+        reason: "it is http",
+        context: { hint: "Or set allowPrivate." },
+      }),
+      "insecure_url: Cannot ask: it is http\n  hint: Or use --allow-insecure.",
+    ],
   ] as const;
   for (const [thrown, words] of rows) {
     const start = () => Promise.reject(thrown);
     const { code, stderr } = await run([], { start });
-    assertEquals([code, stderr], [
-      2,
-      `sig-test: internal: Cannot go on: an internal error occurred\n  ${words}\n`,
-    ]);
+    assertEquals([code, stderr], [2, `sig-test: ${words}\n`]);
   }
 });
 

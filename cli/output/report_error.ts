@@ -1,15 +1,16 @@
 /**
  * The report of an error. It must load even if other modules can't, so it
- * imports only core, and nothing dynamically.
+ * imports only what each start loads, and nothing dynamically.
  *
  * @module
  */
 
+import { toUserError } from "@sig/api/program";
 import {
   type ErrorCode,
   isSigError,
   type Issue,
-  SigError,
+  type SigError,
   toProblem,
 } from "@sig/core";
 import type { Io } from "../terminal/io.ts";
@@ -34,7 +35,7 @@ export function askedFormat(words: readonly string[]): Format | undefined {
 
 /** Writes an error to stderr and returns exit code 2. */
 export function reportError(io: Io, thrown: unknown, format: Format): number {
-  const error = namingFlags(namedError(thrown));
+  const error = toUserError(thrown);
   const problem = toProblem(error);
   const next = isSigError(error) ? nextStep(error) : undefined;
   if (format === "json") {
@@ -76,70 +77,6 @@ function describeIssues(issues: readonly Issue[]): readonly string[] {
         describeRanges(word, group.map((each) => each.number))
       }${what}`;
   });
-}
-
-/** Names the flag where the libraries name their option. */
-function namingFlags(error: unknown): unknown {
-  const option = "set allowPrivate";
-  if (!isSigError(error) || !error.hint?.includes(option)) return error;
-  const hint = error.hint.replace(option, "use --allow-insecure");
-  const context = { ...error.context, hint };
-  return new SigError(error.code, { ...error, context, cause: error.cause });
-}
-
-/** Converts an error of the runtime or of `writeAll` to a SigError. */
-function namedError(thrown: unknown): unknown {
-  if (!(thrown instanceof Error)) return thrown;
-  const described = describeError(thrown);
-  if (described === undefined) return thrown;
-  const [code, action, reason, hint] = described;
-  const context = hint === undefined ? {} : { hint };
-  return new SigError(code, { action, reason, context, cause: thrown });
-}
-
-function describeError(
-  error: Error & { readonly code?: unknown },
-):
-  | readonly [
-    ErrorCode,
-    action: string,
-    reason: string,
-    hint: string | undefined,
-  ]
-  | undefined {
-  if (error.name === "NotCapable") {
-    const flag = /--allow-[a-z]+/.exec(error.message)?.[0];
-    return [
-      "invalid_request",
-      "run",
-      "the program lacks a permission",
-      flag && `Run it with ${flag}.`,
-    ];
-  }
-  if (error.name === "OutputFailed") {
-    return [
-      "write_failed",
-      "write the result",
-      "standard output is closed or full",
-      "The command may have taken effect: check before you rerun it.",
-    ];
-  }
-  if (error.code !== "ERR_MODULE_NOT_FOUND") return undefined;
-  // The first line names the module; the others are internals of Deno.
-  const what = /^[^\n]*/.exec(error.message)?.[0] ?? "";
-  return what.includes('"file:')
-    ? [
-      "not_found",
-      "load the program",
-      `a file of it is missing: ${what}`,
-      "Restore the checkout, and run deno task install again.",
-    ]
-    : [
-      "fetch_failed",
-      "load the program",
-      `a part of it is not in Deno's cache: ${what}`,
-      "Run it once with access to the network.",
-    ];
 }
 
 /** The next step if the feed contradicts the pin. */
