@@ -20,7 +20,7 @@ import {
   watchErrors,
 } from "./http/mod.ts";
 import type { Sources } from "./ask/answer_check.ts";
-import { createInlineFeeds } from "./ask/inline_feeds.ts";
+import { createFeeds } from "./ask/feeds.ts";
 import { createDocumentRoutes, PROBE_ROUTES } from "./routes/about.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
 import { createQuestionRoutes } from "./routes/questions.ts";
@@ -55,14 +55,8 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
    * `https://sig.acme.example` (default: the origin of the request).
    */
   readonly publicUrl?: string | undefined;
-  /**
-   * How long a large inline feed may wait to be verified, in milliseconds
-   * (default: 15,000).
-   */
-  readonly maxTurnWaitMs?: number | undefined;
 }
 
-const DEFAULT_MAX_TURN_WAIT_MS = 15_000;
 /**
  * The limits of a service, whose memory clients can fill (docs/protocol.md §8).
  */
@@ -146,19 +140,15 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     now,
     yieldToEventLoop,
   });
-  const inline = createInlineFeeds({
-    maxWaitMs: options.maxTurnWaitMs ?? DEFAULT_MAX_TURN_WAIT_MS,
-    limits: API_LIMITS,
-    now,
-    yieldToEventLoop,
-  });
   const listed = uniqueIssuers(issuers, allowPrivate);
   const dids = new Set(listed.map((name) => name.expectedIssuer));
   const metrics = options.telemetry &&
     createAnswerMetrics(options.telemetry, now);
   const sources: Sources = {
-    consumer: metrics ? watchErrors(consumer, metrics.failed) : consumer,
-    inline,
+    feeds: createFeeds(
+      metrics ? watchErrors(consumer, metrics.failed) : consumer,
+      { limits: API_LIMITS, now, yieldToEventLoop },
+    ),
     now,
     yieldToEventLoop,
     listed,

@@ -2,12 +2,8 @@
 
 import { type CheckAnswer, SigError } from "@sig/core";
 import { timeAsAsked } from "@sig/core/internal";
-import {
-  type AnswerContext,
-  answerOn,
-  groundsOf,
-  sourceOf,
-} from "./answer_check.ts";
+import { type AnswerContext, answerOn, groundsOf } from "./answer_check.ts";
+import { issuerOf } from "./feeds.ts";
 import type { CheckRequest } from "../schemas/question.ts";
 
 /** Issuers and feeds of a batch that are processed concurrently. */
@@ -112,7 +108,7 @@ export function listOfTexts(member: string, texts: readonly string[]): string {
  * can be appended to it.
  */
 function keyOf(request: CheckRequest): string {
-  if (request.feed === undefined) return sourceOf(request).text;
+  if (request.feed === undefined) return issuerOf(request).text;
   // `events` is appended as is: encoding a feed as JSON would escape every
   // quote of its lines.
   const { events, ...documents } = request.feed;

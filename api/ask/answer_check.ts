@@ -1,21 +1,12 @@
 /** Answers a question. @module */
 
-import type {
-  AnswerBasis,
-  Consumer,
-  IssuerName,
-  VerifiedIssuer,
-} from "@sig/consumer";
+import type { AnswerBasis, IssuerName, VerifiedIssuer } from "@sig/consumer";
 import { answerInSlices } from "@sig/consumer/internal";
 import { type CheckAnswer, ParsedQuestion, SigError } from "@sig/core";
 import type { AnswerLimits } from "@sig/core/internal";
 import type { Decided, RequestBudget } from "../http/mod.ts";
-import type { InlineFeeds } from "./inline_feeds.ts";
-import type {
-  CheckRequest,
-  RequestSchemas,
-  SourceMembers,
-} from "../schemas/question.ts";
+import type { Feeds } from "./feeds.ts";
+import type { CheckRequest, RequestSchemas } from "../schemas/question.ts";
 
 /**
  * Limits of the details in an answer: the feed decides how many relationships a
@@ -31,10 +22,8 @@ export const ANSWER_LIMITS: Required<AnswerLimits> = Object.freeze({
 
 /** The sources and hooks for answering questions. */
 export interface Sources {
-  /** Queries issuers on the network. */
-  readonly consumer: Pick<Consumer, "observe" | "report" | "state">;
-  /** Verifies inline feeds. */
-  readonly inline: InlineFeeds;
+  /** Verifies the feeds that requests name. */
+  readonly feeds: Feeds;
   /** Returns the current time; used for questions without `at`. */
   readonly now: () => Date;
   /** Yields to the event loop between slices of long work. */
@@ -68,26 +57,19 @@ export interface Grounds {
  */
 export async function groundsOf(
   requests: readonly CheckRequest[],
-  { consumer, inline, now, budget: { waitFor } }: AnswerContext,
+  { feeds, now, budget: { waitFor } }: AnswerContext,
 ): Promise<Grounds> {
   const request = requests[0]!;
-  if (request.feed !== undefined) {
-    const verified = await inline.verify(request.feed, waitFor);
-    return { verified, basis: { now: now() } };
-  }
   const { as_of: asOf, max_age_seconds: maxAge } = request;
-  const { verified, freshness, continuity } = await consumer.observe(
-    sourceOf(request),
-    {
-      maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000,
-      minSequence: request.min_sequence,
-      subjects: requests.map(({ subject }) => subject),
-      asOf,
-      // Several questions may be about several times.
-      ...(requests.length === 1 ? { at: request.at ?? null } : {}),
-      waitFor,
-    },
-  );
+  const { verified, freshness, continuity } = await feeds.observe(request, {
+    maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000,
+    minSequence: request.min_sequence,
+    subjects: requests.map(({ subject }) => subject),
+    asOf,
+    // Several questions may be about several times.
+    ...(requests.length === 1 ? { at: request.at ?? null } : {}),
+    waitFor,
+  });
   return { verified, basis: { now: now(), freshness, continuity } };
 }
 
@@ -102,20 +84,11 @@ export function answerOn(
   { yieldToEventLoop }: Pick<AnswerContext, "yieldToEventLoop">,
 ): CheckAnswer | Promise<CheckAnswer> {
   requireSequence(request, verified);
-  const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
-  return answerInSlices(verified, questionOf(request), basis, limits);
-}
-
-function questionOf(request: CheckRequest): ParsedQuestion {
   const { subject, require: requirements, at, as_of: asOf, explain } = request;
-  return new ParsedQuestion({ subject, requirements, at, asOf, explain });
-}
-
-/** Returns the issuer or URL that a request names. */
-export function sourceOf(
-  request: Pick<SourceMembers, "issuer" | "sig">,
-): IssuerName {
-  return (request.issuer ?? request.sig)!;
+  const question = { subject, requirements, at, asOf, explain };
+  const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
+  const parsed = new ParsedQuestion(question);
+  return answerInSlices(verified, parsed, basis, limits);
 }
 
 /**

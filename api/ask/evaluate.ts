@@ -13,9 +13,6 @@ import {
 import type { CheckRequest } from "../schemas/question.ts";
 import { readAs } from "../schemas/strict.ts";
 
-/** Called with unexpected errors of a batch, for the log. */
-type NoteThrown = (error: unknown) => void;
-
 /**
  * Answers one evaluation.
  *
@@ -40,7 +37,7 @@ export async function evaluateBatch(
   request: EvaluationsRequest,
   evaluations: readonly unknown[],
   context: AnswerContext,
-  noteThrown: NoteThrown,
+  noteThrown: (error: unknown) => void,
 ): Promise<readonly string[]> {
   const plans: Plan[] = [];
   const decisions: boolean[] = [];
@@ -62,7 +59,11 @@ export async function evaluateBatch(
     },
     toFailure(error, i) {
       decisions[i] = false;
-      return toFailed(error, noteThrown);
+      const { status, code, detail } = toProblem(error);
+      if (code === "internal") noteThrown(error);
+      // AuthZEN §7.2.1
+      const failed = { status, code, message: detail };
+      return { decision: false, context: { error: failed } };
     },
   });
   const { evaluations_semantic = "execute_all" } = request.options ?? {};
@@ -84,10 +85,8 @@ const STOP_AT = Object.freeze({
 function withDefaults(request: EvaluationsRequest, item: unknown): unknown {
   if (!isObject(item)) return item;
   const { subject, action, resource, context } = request;
-  const defaults = { subject, action, resource, context };
-  const given = Object.entries(defaults).filter(([, each]) =>
-    each !== undefined
-  );
+  const given = Object.entries({ subject, action, resource, context })
+    .filter(([, each]) => each !== undefined);
   return { ...Object.fromEntries(given), ...item };
 }
 
@@ -96,8 +95,8 @@ interface Plan {
   readonly request: CheckRequest;
   /** Why no feed can list this subject; undefined if a feed can. */
   readonly foreign: string | undefined;
-  /** The members of the evaluation that had no part in the decision. */
-  readonly ignored: readonly "resource"[];
+  /** The members of the evaluation that had no part in the decision, if any. */
+  readonly ignored: readonly ["resource"] | undefined;
 }
 
 /** Parses an evaluation, without I/O. */
@@ -119,59 +118,47 @@ function plan(
       require: [{ key: "role", value: action.name }],
     },
     foreign: findForeignSubject(subject),
-    ignored: resource.type === "issuer" ? [] : ["resource"],
+    ignored: resource.type === "issuer" ? undefined : ["resource"],
   };
 }
 
 function toDecision(
-  answer: CheckAnswer,
+  found: CheckAnswer,
   { foreign, ignored }: Plan,
   { decided }: AnswerContext,
 ) {
-  const { reasons_left_out, explain } = answer;
-  const context = {
-    reasons: answer.reasons,
-    ...(reasons_left_out === undefined ? {} : { reasons_left_out }),
-    issuer: answer.issuer,
-    matched_relationship_id: answer.matched_relationship_id,
-    last_sequence: answer.last_sequence,
-    evaluated_at: answer.evaluated_at,
-    not_after: answer.not_after,
-    freshness: answer.freshness,
-    continuity: answer.continuity,
-    warnings: answer.warnings,
-    ...(ignored.length === 0 ? {} : { ignored }),
-    ...(explain === undefined ? {} : { explain }),
-  };
-  if (foreign === undefined) {
-    decided?.(answer);
-    return { decision: answer.decision === "allow", context };
-  }
-  // The feed's relationships belong to another subject with the same id.
-  const reasons = [{ code: "no_relationship", detail: foreign } as const];
-  decided?.({ ...answer, decision: "deny", reasons });
+  const answer = foreign === undefined ? found : denyForeign(found, foreign);
+  decided?.(answer);
   return {
-    decision: false,
+    decision: answer.decision === "allow",
     context: {
-      ...context,
-      reasons,
-      reasons_left_out: undefined,
-      matched_relationship_id: null,
-      not_after: null,
-      ...(explain && { explain: { ...explain, relationships: [] } }),
+      reasons: answer.reasons,
+      reasons_left_out: answer.reasons_left_out,
+      issuer: answer.issuer,
+      matched_relationship_id: answer.matched_relationship_id,
+      last_sequence: answer.last_sequence,
+      evaluated_at: answer.evaluated_at,
+      not_after: answer.not_after,
+      freshness: answer.freshness,
+      continuity: answer.continuity,
+      warnings: answer.warnings,
+      ignored,
+      explain: answer.explain,
     },
   };
 }
 
-/**
- * Returns the result of a batch item that can't be answered (AuthZEN §7.2.1).
- */
-function toFailed(error: unknown, noteThrown: NoteThrown) {
-  const { status, code, detail } = toProblem(error);
-  if (code === "internal") noteThrown(error);
+/** The feed's relationships belong to another subject with the same id. */
+function denyForeign(answer: CheckAnswer, detail: string): CheckAnswer {
+  const { reasons_left_out: _, explain, ...others } = answer;
+  const reason = { code: "no_relationship", detail } as const;
   return {
-    decision: false,
-    context: { error: { status, code, message: detail } },
+    ...others,
+    decision: "deny",
+    reasons: [reason],
+    matched_relationship_id: null,
+    not_after: null,
+    ...(explain && { explain: { ...explain, relationships: [] } }),
   };
 }
 

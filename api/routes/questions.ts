@@ -2,12 +2,7 @@
 
 import type { Context } from "hono";
 import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
-import {
-  answerOn,
-  groundsOf,
-  sourceOf,
-  type Sources,
-} from "../ask/answer_check.ts";
+import { answerOn, groundsOf, type Sources } from "../ask/answer_check.ts";
 import { RecentQuestions, repeatAnswer } from "../ask/recent_questions.ts";
 import { cursorOf, pageOf } from "../ask/state_pages.ts";
 import {
@@ -40,7 +35,7 @@ const CHECK_CODES: Operation["codes"] = [
 
 /** Creates the routes below `/v1`. */
 export function createQuestionRoutes(sources: Sources): readonly Operation[] {
-  const { consumer, inline, schemas } = sources;
+  const { feeds, schemas } = sources;
   const recent = new RecentQuestions();
   const answerAll = async (c: Context<ServiceEnv>, { checks }: CheckBatch) => {
     const results = await answerBatch(checks, {
@@ -102,10 +97,7 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     async handle(c, body) {
       const request = readAs(schemas.verify, await parseJsonBody(c, body));
       const { waitFor } = c.get("budget");
-      const report = request.feed === undefined
-        ? await consumer.report(sourceOf(request), { waitFor })
-        : await inline.report(request.feed, waitFor);
-      return sendJson(c, report);
+      return sendJson(c, await feeds.report(request, waitFor));
     },
   }, {
     method: "POST",
@@ -117,15 +109,12 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     async handle(c, body) {
       const request = readAs(schemas.dumpState, await parseJsonBody(c, body));
       const cursor = cursorOf(request);
-      const { waitFor } = c.get("budget");
-      const state = request.feed === undefined
-        ? await consumer.state(sourceOf(request), {
-          minSequence: cursor?.sequence,
-          asOf: request.as_of,
-          waitFor,
-        })
-        : (await inline.verify(request.feed, waitFor)).state;
-      const page = await pageOf(state, request, cursor, sources);
+      const { verified } = await feeds.observe(request, {
+        minSequence: cursor?.sequence,
+        asOf: request.as_of,
+        waitFor: c.get("budget").waitFor,
+      });
+      const page = await pageOf(verified.state, request, cursor, sources);
       return send(c, page, "application/json");
     },
   }];

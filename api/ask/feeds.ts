@@ -1,12 +1,15 @@
-/** Verifies inline feeds without blocking other requests. @module */
+/** The feed that a request names: an issuer's, or an inline one. @module */
 
 import {
+  type Consumer,
   type InlineFeed,
   type IssuerLocation,
+  type IssuerName,
+  type ObservedIssuer,
+  type ObserveOptions,
   openInlineFeed,
   reportIssuer,
   SignatureWorkers,
-  type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,
   type VerifyReport,
@@ -14,33 +17,47 @@ import {
 } from "@sig/consumer";
 import { Semaphore } from "@sig/consumer/internal";
 import { type Limits, SigError } from "@sig/core";
+import type { SourceMembers } from "../schemas/question.ts";
 
-/** Verifies inline feeds, which come in a request's body; keeps nothing. */
-export interface InlineFeeds {
+/** A verified feed; an inline one has no age and no continuity. */
+export type ObservedFeed =
+  & Pick<ObservedIssuer, "verified">
+  & Partial<Pick<ObservedIssuer, "freshness" | "continuity">>;
+
+/** Verifies the feeds that requests name. Keeps nothing of inline feeds. */
+export interface Feeds {
   /**
-   * Verifies a feed, or throws its first fault.
+   * Returns the verified feed, or throws its first fault.
    *
-   * @throws {SigError} as `verifyIssuer`, and `overloaded`.
+   * @throws {SigError} as `Consumer.observe` or `verifyIssuer`, and
+   * `overloaded`.
    */
-  verify(feed: InlineFeed, waitFor: WaitFor): Promise<VerifiedIssuer>;
+  observe(
+    request: SourceMembers,
+    options: ObserveOptions & { readonly waitFor: WaitFor },
+  ): Promise<ObservedFeed>;
   /**
    * Verifies a feed and reports all faults.
    *
-   * @throws {SigError} as `reportIssuer`, and `overloaded`.
+   * @throws {SigError} as `Consumer.report` or `reportIssuer`, and
+   * `overloaded`.
    */
-  report(feed: InlineFeed, waitFor: WaitFor): Promise<VerifyReport>;
+  report(request: SourceMembers, waitFor: WaitFor): Promise<VerifyReport>;
 }
 
-/** Options of {@linkcode createInlineFeeds}. */
-interface InlineFeedsOptions {
-  /** Maximum time that a large feed waits to be verified, in milliseconds. */
-  readonly maxWaitMs: number;
+/** Options of {@linkcode createFeeds}, for inline feeds. */
+export interface FeedsOptions {
   /** Returns the current time, for reports and answers. */
   readonly now: () => Date;
   /** Maximum bytes and events of one feed (docs/protocol.md §8). */
   readonly limits: Limits;
   /** Yields to the event loop between slices of the work. */
   readonly yieldToEventLoop: () => Promise<void>;
+  /**
+   * Maximum time that a large feed waits to be verified, in milliseconds
+   * (default: 15,000).
+   */
+  readonly maxWaitMs?: number;
 }
 
 /**
@@ -50,12 +67,16 @@ interface InlineFeedsOptions {
 const SMALL_FEED_LENGTH = 256 * 1024;
 
 /**
- * Creates a verifier of inline feeds. Large feeds are verified one at a time,
- * in their order of arrival: two concurrent ones would need twice the memory
- * and finish no sooner. A request doesn't occupy a slot while it waits.
+ * Creates the feeds of a service. Large inline feeds are verified one at a
+ * time, in their order of arrival: two concurrent ones would need twice the
+ * memory and finish no sooner. A request doesn't occupy a slot while it waits.
+ *
+ * @param consumer Queries issuers on the network.
  */
-export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
-  const { limits, now, yieldToEventLoop, maxWaitMs } = options;
+export function createFeeds(
+  consumer: Pick<Consumer, "observe" | "report">,
+  { limits, now, yieldToEventLoop, maxWaitMs = 15_000 }: FeedsOptions,
+): Feeds {
   const turns = new Semaphore({
     maxWorking: 1,
     maxWaiting: Infinity,
@@ -94,9 +115,25 @@ export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
     });
   };
   return {
-    verify: (feed, waitFor) => inTurn(feed, waitFor, verifyIssuer),
-    report: (feed, waitFor) => inTurn(feed, waitFor, reportIssuer),
+    async observe(request, options) {
+      const { feed } = request;
+      if (feed === undefined) {
+        return await consumer.observe(issuerOf(request), options);
+      }
+      return { verified: await inTurn(feed, options.waitFor, verifyIssuer) };
+    },
+    async report(request, waitFor) {
+      const { feed } = request;
+      return feed === undefined
+        ? await consumer.report(issuerOf(request), { waitFor })
+        : await inTurn(feed, waitFor, reportIssuer);
+    },
   };
+}
+
+/** Returns the issuer or URL that a request without a feed names. */
+export function issuerOf({ issuer, sig }: SourceMembers): IssuerName {
+  return (issuer ?? sig)!;
 }
 
 function waitedTooLong(maxWaitMs: number, retryAfterSeconds: number): SigError {
