@@ -143,6 +143,59 @@ Deno.test("a damaged or exchanged copy is read again, and never the issuer's fau
   assertEquals([incident, inconsistency], [null, null]);
 });
 
+Deno.test("a copy that changes while it is read is read again from the server", async () => {
+  await using issuer = await setUp();
+  const { lines, server } = issuer;
+  await issuer.verify();
+  const other = await issuer.line(1, key, { roles: ["deploy", "x"] });
+  const otherHistory = feedOf(lines.with(0, other));
+  const served = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+  const tail = [...lines, await issuer.line(41, key)];
+  for (
+    const [changed, now] of [
+      [served.with(200, served[200]! ^ 1), served],
+      [served.slice(0, 300), served],
+      [otherHistory, served],
+      [otherHistory, feedOf(tail)],
+    ] as const
+  ) {
+    await issuer.verify();
+    const [copy] = issuer.files().map(([path]) => path).toSorted();
+    server.documents.set(PATHS.feed, (request) => {
+      // The copy was opened and compared before this request.
+      Deno.writeFileSync(copy!, changed);
+      return server.respond(request, now);
+    });
+    for (const full of [false, true]) {
+      const { state, warnings } = await issuer.verify({ full });
+      assertEquals([state.last_sequence >= 40, warnings], [true, []]);
+    }
+    server.documents.set(PATHS.feed, now);
+  }
+  const [copy] = issuer.files().map(([path]) => path).toSorted();
+  server.documents.set(PATHS.feed, () => {
+    Deno.writeFileSync(copy!, otherHistory);
+    return cutOff(feedOf(tail))();
+  });
+  await assertRejects(() => issuer.verify({ full: true }), SigError, "Cannot ");
+  const kept = await issuer.pins.get({ name: "pin" }, issuer.did, new Date(0));
+  assertStringIncludes(kept!.text, '"status":"remembered"');
+  const { incident, inconsistency } = await issuer.pin();
+  assertEquals([incident, inconsistency], [null, null]);
+});
+
+/** Returns the first 5,000 bytes, then the connection breaks. */
+const cutOff = (bytes: Uint8Array<ArrayBuffer>) => () =>
+  new Response(
+    new ReadableStream({
+      start: (to) => {
+        to.enqueue(bytes.slice(0, 5_000));
+        to.close();
+      },
+    }),
+    { headers: { "content-length": String(bytes.length) } },
+  );
+
 Deno.test("a copy never hides other bytes that were cut off", async () => {
   await using issuer = await setUp();
   const { did, lines, server: { documents } } = issuer;
@@ -150,17 +203,6 @@ Deno.test("a copy never hides other bytes that were cut off", async () => {
   const served = documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
   const forged = await issuer.line(1, key, { roles: ["other"] });
   const other = feedOf(lines.with(0, forged));
-  // The first 5,000 bytes, then the connection breaks.
-  const cutOff = (bytes: Uint8Array<ArrayBuffer>) => () =>
-    new Response(
-      new ReadableStream({
-        start: (to) => {
-          to.enqueue(bytes.slice(0, 5_000));
-          to.close();
-        },
-      }),
-      { headers: { "content-length": String(bytes.length) } },
-    );
   const otherTail = (request: Request) =>
     issuer.server.respond(request, served.with(served.length - 2, 0x20));
   for (

@@ -29,6 +29,7 @@ import {
 } from "../memory/compare.ts";
 import { hasNewStatement, pinnedRecovery } from "../memory/compare_recovery.ts";
 import {
+  eventsSeen,
   type KnownPin,
   type Pin,
   type PinnedProof,
@@ -203,7 +204,7 @@ async function verifyProof(
   }
   if (size === 0 || asOf > size) return UNPROVEN;
   const walking = files.walk(checkpoint.state, subject);
-  const reading = readTail(loaded, checkpoint);
+  const reading = readTail(loaded, checkpoint, pin);
   const continuing = pin && requireContinued(files, pin, checkpoint);
   const shown = { pin, keys, checkpoint, files, now };
   const failure = await firstFailure([walking, reading, continuing]);
@@ -259,7 +260,8 @@ interface Tail {
 /** Reads the feed after the checkpoint; undefined if it must be read whole. */
 async function readTail(
   loaded: LoadedIssuer,
-  { bytes }: OpenedCheckpoint,
+  { bytes, size }: OpenedCheckpoint,
+  pin: KnownPin | undefined,
 ): Promise<Tail | undefined> {
   const opened = await loaded.openFeed({ range: { from: bytes - 1 } })
     .catch((error) => {
@@ -270,6 +272,8 @@ async function readTail(
     });
   if (opened === undefined) {
     const detail = `the feed ends before byte ${bytes} of the checkpoint`;
+    // Only the feed itself shows that it lacks events that were seen.
+    if (pin !== undefined && eventsSeen(pin) > size) throw proofInvalid(detail);
     return {
       lines: [],
       warnings: [{ code: "feed_behind_checkpoint", detail }],

@@ -31,7 +31,7 @@ const LF = 0x0a;
 export type KnownFeed = Copy | MirroredFeed;
 
 /** Opens the feed, under conditions. */
-type OpenFeed = (conditions?: FetchConditions) => Promise<OpenedFeed>;
+export type OpenFeed = (conditions?: FetchConditions) => Promise<OpenedFeed>;
 
 /** Returns the conditions of a request for what follows a known feed. */
 export function conditionsToContinue(

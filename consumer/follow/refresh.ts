@@ -22,6 +22,7 @@ import { needStart, openIssuer } from "./issuer_proofs.ts";
 import {
   conditionsToContinue,
   type KnownFeed,
+  type OpenFeed,
   readContinued,
 } from "./read_continued.ts";
 import { countFeed, readFromStart } from "./read_from_start.ts";
@@ -29,6 +30,7 @@ import {
   contradictionOf,
   type Copy,
   type FeedOutcome,
+  type Reading,
   readTwiceIfTransient,
   type RefreshOptions,
 } from "./reading.ts";
@@ -176,9 +178,9 @@ async function attemptFeed(
     const needsStart = known !== undefined && "verification" in known &&
       needStart(proofs, pin, known.verification.tree, options.checkpointPolicy);
     if (known !== undefined && !needsStart) {
-      const found = await readContinued(reading, known, open);
-      if (found !== "other_bytes") return found;
-      sawOtherBytes = true;
+      const found = await continueKnown(reading, known, open);
+      if (typeof found !== "string") return found;
+      if (found === "other_bytes") sawOtherBytes = true;
       options.onAttempt?.();
     }
     return await readFromStart(reading, await open());
@@ -186,10 +188,31 @@ async function attemptFeed(
     if (!isSigError(error)) throw error;
     // A connection that breaks must not hide other bytes or a new statement.
     const isUnreachable = error.category === "unavailable" &&
-      !sawOtherBytes && !mirror?.sawDifference;
+      !sawOtherBytes && !mirror?.sawDifference();
     return { kind: isUnreachable ? "unreachable" : "fault", error };
   } finally {
     await documents.end();
+  }
+}
+
+/**
+ * Continues a known feed. Returns `damaged` if the copy on disk has changed
+ * while it was read: whatever was found is then not the issuer's.
+ */
+async function continueKnown(
+  reading: Reading,
+  known: KnownFeed,
+  open: OpenFeed,
+): Promise<FeedOutcome | "other_bytes" | "damaged"> {
+  const isDamaged = () =>
+    "pieces" in known && (reading.mirror?.dropIfChanged() ?? false);
+  try {
+    const found = await readContinued(reading, known, open);
+    const isFeed = found !== "other_bytes" && found.kind === "feed";
+    return !isFeed && isDamaged() ? "damaged" : found;
+  } catch (error) {
+    if (isDamaged()) return "damaged";
+    throw error;
   }
 }
 

@@ -82,6 +82,26 @@ Deno.test("an event after the checkpoint that was seen by proof can't be rewritt
   assertEquals((await issuer.ask()).last_sequence, 3);
 });
 
+Deno.test("a refused range does not show that the feed has lost events", async () => {
+  await using issuer = await setUp();
+  const { server, revoked, publish } = issuer;
+  publish(revoked);
+  await issuer.ask();
+  server.documents.set(
+    PATHS.feed,
+    (request) =>
+      request.headers.has("range")
+        ? status(416)()
+        : server.respond(request, feedOf(revoked)),
+  );
+  const { decision, warnings } = await issuer.ask();
+  assertEquals([decision, warnings.map(({ code }) => code)], ["deny", [
+    "proof_not_used",
+  ]]);
+  publish([]);
+  await expectSigError(issuer.ask, ...ROLLED_BACK);
+});
+
 Deno.test("answers by proof have the warning of a past contradiction", async () => {
   await using issuer = await setUp();
   issuer.publish(issuer.revoked);

@@ -7,7 +7,6 @@
 
 import type * as nodeFs from "node:fs";
 import { loadBuiltin } from "@sig/jose/internal";
-import { SigError } from "@sig/core";
 import { createSha256For } from "../verify/verify_feed.ts";
 
 /** The functions of `node:fs`. */
@@ -49,21 +48,30 @@ export class FeedCopy {
     path: string,
     { bytes, sha256 }: { readonly bytes: number; readonly sha256: string },
   ): FeedCopy | undefined {
-    let copy: FeedCopy | undefined;
+    let copy: FeedCopy;
     try {
       if (!isFile(fs, path)) return undefined;
       copy = new FeedCopy(fs, fs.openSync(path, "r"), bytes);
-      const digest = createSha256For(bytes);
-      for (const piece of copy.pieces()) digest.update(piece);
-      if (digest.hex() === sha256) return copy;
     } catch {
-      // It can't be read.
+      return undefined;
     }
-    copy?.close();
+    if (copy.hasSha256(sha256)) return copy;
+    copy.close();
     return undefined;
   }
 
-  /** Reads bytes of the feed; fewer only at its end. */
+  /** Returns whether all bytes can be read, and have this SHA-256. */
+  hasSha256(sha256: string): boolean {
+    const digest = createSha256For(this.bytes);
+    try {
+      for (const piece of this.pieces()) digest.update(piece);
+    } catch {
+      return false;
+    }
+    return digest.hex() === sha256;
+  }
+
+  /** Reads bytes of the feed; fewer at its end, or if the file was shortened. */
   read(from: number, length: number): Uint8Array {
     const bytes = new Uint8Array(
       Math.max(0, Math.min(length, this.bytes - from)),
@@ -71,13 +79,7 @@ export class FeedCopy {
     for (let at = 0; at < bytes.length;) {
       const left = bytes.length - at;
       const count = this.#fs.readSync(this.#fd, bytes, at, left, from + at);
-      // The issuer must not be blamed for a file that is cut off.
-      if (count === 0) {
-        throw new SigError("fetch_failed", {
-          action: "read the copy of a feed",
-          reason: "it was shortened meanwhile",
-        });
-      }
+      if (count === 0) return bytes.subarray(0, at);
       at += count;
     }
     return bytes;

@@ -86,7 +86,7 @@ export class Mirror {
   readonly #fs: Files;
   readonly #path: string;
   readonly #ref: string;
-  readonly #options: MirrorOptions;
+  #options: MirrorOptions;
   readonly #stored: Stored | undefined;
   #copy: FeedCopy | undefined;
   /** The feed that is read. */
@@ -165,8 +165,9 @@ export class Mirror {
     return { ...label, ...feed, overlap, pieces: () => copy.pieces() };
   }
 
-  /** Whether other bytes than the remembered ones were recorded, or fewer. */
-  get sawDifference(): boolean {
+  /** Returns whether other bytes than the remembered ones were recorded, or fewer. */
+  sawDifference(): boolean {
+    if (this.dropIfChanged()) return false;
     const copy = this.#openCopy();
     return this.#differsAt !== undefined || copy !== undefined &&
         this.#recorded !== null && this.#recorded.bytes < copy.bytes;
@@ -179,6 +180,23 @@ export class Mirror {
   get firstDifference(): number | undefined {
     const at = this.#differsAt;
     return at === undefined ? undefined : this.#openCopy()?.lineAt(at);
+  }
+
+  /**
+   * Returns whether the copy that was opened has been changed since, by a fault
+   * of the disk or by another program. It is then not used any more, also not to
+   * be compared.
+   */
+  dropIfChanged(): boolean {
+    const { feed } = this.#options;
+    if (feed === undefined || (this.#copy?.hasSha256(feed.sha256) ?? true)) {
+      return false;
+    }
+    this.#copy?.close();
+    this.#copy = undefined;
+    this.#differsAt = undefined;
+    this.#options = { ...this.#options, feed: undefined };
+    return true;
   }
 
   /** Passes on the bytes of the feed from an offset on, and records them. */
