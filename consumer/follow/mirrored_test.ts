@@ -16,6 +16,7 @@ import { sha256Hex } from "../memory/pin.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
 import { tempFolder, TestProcess } from "../../tests/kit/process.ts";
+import { turns } from "../../tests/kit/wait.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { QUESTION } from "../../tests/kit/watched_issuer.ts";
@@ -173,10 +174,10 @@ Deno.test("a copy that changes while it is read is read again from the server", 
     server.documents.set(PATHS.feed, now);
   }
   const [copy] = issuer.files().map(([path]) => path).toSorted();
-  server.documents.set(PATHS.feed, () => {
-    Deno.writeFileSync(copy!, otherHistory);
-    return cutOff(feedOf(tail))();
-  });
+  server.documents.set(
+    PATHS.feed,
+    cutOff(feedOf(tail), () => Deno.writeFileSync(copy!, otherHistory)),
+  );
   await assertRejects(() => issuer.verify({ full: true }), SigError, "Cannot ");
   const kept = await issuer.pins.get({ name: "pin" }, issuer.did, new Date(0));
   assertStringIncludes(kept!.text, '"status":"remembered"');
@@ -185,14 +186,17 @@ Deno.test("a copy that changes while it is read is read again from the server", 
 });
 
 /** Returns the first 5,000 bytes, then the connection breaks. */
-const cutOff = (bytes: Uint8Array<ArrayBuffer>) => () =>
+const cutOff = (bytes: Uint8Array<ArrayBuffer>, onRead = () => {}) => () =>
   new Response(
     new ReadableStream({
-      start: (to) => {
-        to.enqueue(bytes.slice(0, 5_000));
+      start: (to) => to.enqueue(bytes.slice(0, 100)),
+      async pull(to) {
+        await turns(20);
+        onRead();
+        to.enqueue(bytes.slice(100, 5_000));
         to.close();
       },
-    }),
+    }, { highWaterMark: 0 }),
     { headers: { "content-length": String(bytes.length) } },
   );
 
