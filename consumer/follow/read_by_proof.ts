@@ -27,7 +27,7 @@ import {
   findContradiction,
   servedKeys,
 } from "../memory/compare.ts";
-import { hasNewStatement, pinnedRecovery } from "../memory/compare_recovery.ts";
+import { pinnedRecovery } from "../memory/compare_recovery.ts";
 import {
   eventsSeen,
   type KnownPin,
@@ -167,9 +167,7 @@ async function attemptProof(
     .catch((error: unknown) => {
       if (!isSigError(error)) throw error;
       const unused = notUsed(error.code);
-      const isSilent = isUnavailable(error) &&
-        !hasNewStatement(options.pin, opened.loaded.recovery);
-      return isSilent ? unused : { ...unused, fault: error };
+      return isUnavailable(error) ? unused : { ...unused, fault: error };
     });
   return found.kind === "unproven"
     ? { ...found, again: documents.again() }

@@ -314,8 +314,8 @@ for (const seen of ["a faulty tail", "a key that nobody introduced"]) {
 for (const proofs of ["always", "never"] as const) {
   Deno.test(`after a new statement was seen, no state before it answers (${proofs})`, async () => {
     await using issuer = await setUp();
-    const { did, server: { documents } } = issuer;
-    issuer.withoutProofs();
+    const { did, lines, prove, server: { documents } } = issuer;
+    if (proofs === "never") issuer.withoutProofs();
     const metadata = JSON.parse(documents.get(PATHS.metadata) as string);
     const recoveryKey = stranger.publicJwk.x;
     const commitment = commitmentTo(recoveryKey);
@@ -323,6 +323,8 @@ for (const proofs of ["always", "never"] as const) {
       const recovery = { commitment, statements };
       documents.set(PATHS.metadata, JSON.stringify({ ...metadata, recovery }));
     };
+    const claim = { recovery: commitment };
+    if (proofs === "always") await prove(lines, { claim });
     publish([]);
     const consumer = issuer.fresh({
       ...{ maxAgeMs: 1_000, graceMs: 600_000, proofs },
@@ -331,7 +333,10 @@ for (const proofs of ["always", "never"] as const) {
       issuer.wait(60_000);
       return consumer.check(did, QUESTION);
     };
-    assertEquals((await ask()).decision, "allow");
+    const first = await ask();
+    assertEquals([first.decision, first.proof !== null], [
+      ...["allow", proofs === "always"],
+    ]);
     const root = encodeBase64Url(new Uint8Array(32));
     const claims = {
       ...{ iss: did, iat: START_MS / 1000, n: 1, key: recoveryKey, size: 0 },
@@ -346,7 +351,11 @@ for (const proofs of ["always", "never"] as const) {
       }],
     };
     publish([await signStatement(claims, stranger)]);
-    issuer.publishKeys([key1, key2]);
+    const published = [key1, key2];
+    issuer.publishKeys(published);
+    if (proofs === "always") {
+      await prove(lines, { keys: [key2], published, claim });
+    }
     for (const path of [PATHS.feed, PATHS.metadata]) {
       documents.set(path, status(503));
       await expectSigError(ask, "fetch_status", "503");
