@@ -28,7 +28,7 @@ import {
   runImmediately,
 } from "./follow/bounds.ts";
 import { type KnownIssuer, KnownIssuers } from "./follow/known_issuers.ts";
-import { isDueToLoad, observeIssuer, observeKnown } from "./follow/observe.ts";
+import { isDueToLoad, observeIssuer } from "./follow/observe.ts";
 import { refreshIssuer } from "./follow/refresh_issuer.ts";
 import type { Observation } from "./follow/reading.ts";
 import { watchIssuer } from "./follow/watch.ts";
@@ -176,9 +176,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     const at = now();
     const given = { workers, bounds, at, waitFor, refresh, signal };
     const observing = { ...options, ...given };
-    // Usually the state is known, which avoids a promise.
-    const observation = observeKnown(issuer, asked, observing) ??
-      await observeIssuer(issuer, asked, observing);
+    const observation = await observeIssuer(issuer, asked, observing);
     const { verified, observedAt, continuity } = observation;
     if (refresh !== false) {
       refreshAhead(issuer, observation, at, bounds.maxAgeMs);

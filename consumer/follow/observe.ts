@@ -50,21 +50,6 @@ export interface QuestionOptions extends Omit<RefreshOptions, "now">, Demanded {
 }
 
 /**
- * Returns the observation of a known state, if the pin is in this process and
- * the state may answer: the usual case, without a promise.
- */
-export function observeKnown(
-  issuer: KnownIssuer,
-  part: StateScope,
-  asked: QuestionOptions,
-): Observation | undefined {
-  const { keeper, keeper: { known } } = issuer;
-  if (known === undefined) return undefined;
-  const states = statesFor(issuer, provableQuestion(part, asked));
-  return answerOf(states, keeper, known.pin, asked);
-}
-
-/**
  * Returns an observation of an issuer that meets the bounds, of the whole feed
  * or of the part that the question needs.
  *

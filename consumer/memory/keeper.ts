@@ -57,11 +57,6 @@ export class PinKeeper {
     this.forgets = forgets;
   }
 
-  /** The pin as this process knows it; undefined if the store must be read. */
-  get known(): KeptPin | undefined {
-    return this.#store === undefined ? this.#kept : undefined;
-  }
-
   /**
    * Returns the pin. All processes rely on what any of them has seen.
    *

@@ -4,8 +4,8 @@ import type * as fs from "node:fs";
 import { isSigError } from "@sig/core";
 import { loadBuiltin } from "@sig/jose/internal";
 import {
+  FORBIDDEN,
   isLive,
-  isNotCapable,
   kindFull,
   listRecords,
   type RecordKind,
@@ -248,7 +248,7 @@ async function openKv(
       () => retryWhileBusy(open, { isBusy: isKvBusy, timeoutMs: TIMEOUT_MS }),
     );
   } catch (error) {
-    throw isNotCapable(error)
+    throw FORBIDDEN.test(String(error))
       ? unavailable(
         "the KV file must not be used (permission denied)",
         error,

@@ -153,23 +153,15 @@ export function storeUnavailable(
     context: {
       place,
       // Distinguishes a missing permission from a failing store.
-      ...(isNotCapable(cause) || isForbidden(cause)
-        ? { reason: "permission" }
-        : {}),
+      ...(FORBIDDEN.test(String(cause)) ? { reason: "permission" } : {}),
       hint,
     },
     ...(cause === undefined ? {} : { cause }),
   });
 }
 
-/** Returns whether Deno refused for lack of a permission; other platforms have none. */
-export function isNotCapable(error: unknown): boolean {
-  return error instanceof Error && error.name === "NotCapable";
-}
-
-function isForbidden(cause: unknown): boolean {
-  return cause instanceof Error && /Requires \w+ access/.test(cause.message);
-}
+/** In the text of an error with which Deno refuses for lack of a permission. */
+export const FORBIDDEN = /NotCapable|Requires \w+ access/;
 
 /** Returns whether a record has not expired; false for an invalid date. */
 export function isLive(

@@ -1,7 +1,7 @@
 /** A connection to Redis that reconnects automatically. @module */
 
 import { SigError } from "@sig/core";
-import { isNotCapable, type Unavailable } from "./record_store.ts";
+import { FORBIDDEN, type Unavailable } from "./record_store.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
 /**
@@ -217,7 +217,7 @@ function notConnected(
       `Install it: npm install ${error.message}.`,
     );
   }
-  if (isNotCapable(error)) {
+  if (FORBIDDEN.test(String(error))) {
     return unavailable(
       `no permission to connect to Redis at ${place}`,
       error,

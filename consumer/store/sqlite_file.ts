@@ -5,7 +5,7 @@ import type * as sqlite from "node:sqlite";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { isSigError } from "@sig/core";
 import { loadBuiltin } from "@sig/jose/internal";
-import type { Unavailable } from "./record_store.ts";
+import { FORBIDDEN, type Unavailable } from "./record_store.ts";
 import { retryWhileBusy } from "./waiting.ts";
 
 /**
@@ -374,7 +374,6 @@ export function ownerOfNewFile(
 }
 
 const BUSY = /database is locked/;
-const FORBIDDEN = /NotCapable|Requires \w+ access/;
 
 /** Returns whether another process was writing. Nothing was changed then. */
 function isSqliteBusy(error: unknown): boolean {
