@@ -1,12 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { AskedRequirements, ErrorCode } from "@sig/core";
 import { createConsumer } from "./create_consumer.ts";
-import { sha256Hex } from "./memory/pin.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { openPinFile } from "../tests/kit/pin_file.ts";
 import { status } from "../tests/kit/issuer_server.ts";
 import {
-  feedOf,
   importTestKeys,
   makeDocuments,
   makeLines,
@@ -177,34 +175,6 @@ Deno.test("verification yields to the event loop, and verifies each line once al
     // One yield for each 128 lines: no line is verified twice.
     const { state } = await consumer.verify(issuer.did);
     assertEquals([yields.count, state.by_relationship_id.size], [2, 300]);
-  }
-});
-
-Deno.test("without node:crypto the tail of a feed extends the digest too", async () => {
-  const { process } = globalThis as unknown as {
-    process: { getBuiltinModule: (name: string) => unknown };
-  };
-  const original = process.getBuiltinModule;
-  process.getBuiltinModule = (name) =>
-    name === "node:crypto" ? undefined : original.call(process, name);
-  try {
-    await using issuer = await watchIssuer(2, key1);
-    const { lines, server } = issuer;
-    server.ranges = server.etags = false;
-    await issuer.verify();
-    const grown = [...lines, await issuer.line(3, key1)];
-    issuer.publish(grown);
-    const { feed } = await issuer.verify();
-    assertEquals(feed.sha256, await sha256Hex(feedOf(grown)));
-    assertEquals(feed.verifiedEvents, 3);
-    const from = feedOf(lines.slice(0, -1)).length;
-    assertEquals(server.of(PATHS.feed).map(({ range }) => range), [
-      ...[null, `bytes=${from}-`],
-    ]);
-    issuer.publish(lines);
-    await issuer.refused("feed_rolled_back", "Cannot trust feed");
-  } finally {
-    process.getBuiltinModule = original;
   }
 });
 

@@ -249,19 +249,6 @@ Deno.test("a copy that is longer than what is remembered is not used", async () 
   assertEquals((await issuer.verify()).state.last_sequence, 41);
 });
 
-Deno.test("a feed at a new URL is requested without the conditions of the copy", async () => {
-  await using issuer = await setUp(3);
-  const { lines, server: { documents, of } } = issuer;
-  await issuer.verify();
-  const moved = "/.well-known/sig/moved.jsonl";
-  const metadata = documents.get(PATHS.metadata) as string;
-  documents.set(PATHS.metadata, metadata.replace(PATHS.feed, moved));
-  documents.set(moved, feedOf(lines));
-  assertEquals((await issuer.verify()).state.last_sequence, 3);
-  const asked = of(moved).map(({ ifNoneMatch, range }) => [ifNoneMatch, range]);
-  assertEquals(asked, [[null, null]]);
-});
-
 Deno.test("what was read answers in a new process within the maximum age, without a request", async () => {
   await using issuer = await setUp();
   const { did, server, pins } = issuer;

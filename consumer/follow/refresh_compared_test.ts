@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { createMemoryStore } from "../store/memory_store.ts";
 import { tempFolder } from "../../tests/kit/process.ts";
-import { importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
+import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { countYields } from "../../tests/kit/wait.ts";
 import {
   consumerOfManyProcesses,
@@ -128,5 +128,23 @@ knownFeedTest(
       "Cannot trust feed: the feed ends at sequence 1, but 40 events are",
     );
     assertEquals(shorter.statuses(), [200, 416, 200]);
+  },
+);
+
+knownFeedTest(
+  "a feed at a new URL is requested without conditions, and compared",
+  async (watch) => {
+    await using issuer = await watch(3);
+    const { lines, server: { documents, of } } = issuer;
+    await issuer.verify();
+    const metadata = documents.get(PATHS.metadata) as string;
+    const moved = "/.well-known/sig/moved.jsonl";
+    documents.set(PATHS.metadata, metadata.replace(PATHS.feed, moved));
+    documents.set(moved, feedOf([...lines, await issuer.line(4, key1)]));
+    assertEquals((await issuer.verify()).feed.verifiedEvents, 4);
+    const { status, range, ifNoneMatch } = last(of(moved));
+    assertEquals([status, range, ifNoneMatch], [200, null, null]);
+    documents.set(moved, feedOf(lines));
+    await issuer.refused("feed_rolled_back", "Cannot trust feed");
   },
 );

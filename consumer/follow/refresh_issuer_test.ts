@@ -229,23 +229,6 @@ Deno.test("a change of public_only applies to all events immediately", async () 
   }
 });
 
-Deno.test("a feed at a new URL is compared as a whole", async () => {
-  await using issuer = await watchIssuer(3, key1);
-  const { lines, server: { documents, of } } = issuer;
-  await issuer.verify();
-  const metadata = documents.get(PATHS.metadata) as string;
-  const moved = "/.well-known/sig/moved.jsonl";
-  documents.set(PATHS.metadata, metadata.replace(PATHS.feed, moved));
-  documents.set(moved, feedOf([...lines, await issuer.line(4, key1)]));
-  assertEquals((await issuer.verify()).feed.verifiedEvents, 4);
-  const [{ status, range, ifNoneMatch }] = of(moved) as [
-    ReturnType<typeof of>[0],
-  ];
-  assertEquals([status, range, ifNoneMatch], [200, null, null]);
-  documents.set(moved, feedOf(lines));
-  await issuer.refused("feed_rolled_back", "Cannot trust feed");
-});
-
 Deno.test("only a well-formed entity tag is kept and sent", async () => {
   await using issuer = await watchIssuer(2, key1);
   const { server, lines } = issuer;

@@ -1,5 +1,6 @@
 import { SigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { MAX_RECORD_BYTES } from "../store/record_store.ts";
 import {
   beginningOf,
@@ -11,7 +12,13 @@ import {
   storedKid,
   UNKNOWN,
 } from "./pin.ts";
-import { decodePin, encodePin, encodeRecord, PINS } from "./pin_record.ts";
+import {
+  CURSORS,
+  decodePin,
+  encodePin,
+  encodeRecord,
+  PINS,
+} from "./pin_record.ts";
 import { acknowledge, JUDGE_AGAIN, next, type Outcome } from "./transitions.ts";
 
 const ISSUER = "did:web:acme.example";
@@ -91,6 +98,31 @@ Deno.test("a contradiction is recorded whatever 256 keys an issuer publishes", a
     assertEquals(await decodePin("here", ISSUER, text), pin);
     // The first acknowledgements go, the last remains.
     assert(pin.acknowledged.length > 0);
+  }
+});
+
+Deno.test("an altered pin, and the text of another record, are rejected", async () => {
+  const pin = await largestPin([]);
+  const text = await encodePin(pin);
+  const name = { kind: PINS, id: "did:web:other.example" };
+  const altered = [
+    ...[
+      ['"sequence":9', '"sequence":8'],
+      ['"first_seen":"2026', '"first_seen":"2027'],
+      ['"status":"contradicted"', '"status":"remembered"'],
+      ['"recovery":null', '"recovery":nul'],
+      [/^[0-9a-f]{64} /, ""],
+    ].map(([from, to]) => text.replace(from!, String(to))),
+    await encodeRecord(name, pin),
+    await encodeRecord({ kind: CURSORS, id: ISSUER }, pin),
+  ];
+  for (const each of altered) {
+    assert(each !== text);
+    await expectSigError(
+      () => decodePin("here", ISSUER, each),
+      "store_unavailable",
+      `Cannot use store here: the pin of ${ISSUER} is damaged`,
+    );
   }
 });
 
