@@ -115,19 +115,15 @@ export function createFeeds(
     });
   };
   return {
-    async observe(request, options) {
-      const { feed } = request;
-      if (feed === undefined) {
-        return await consumer.observe(issuerOf(request), options);
-      }
-      return { verified: await inTurn(feed, options.waitFor, verifyIssuer) };
-    },
-    async report(request, waitFor) {
-      const { feed } = request;
-      return feed === undefined
-        ? await consumer.report(issuerOf(request), { waitFor })
-        : await inTurn(feed, waitFor, reportIssuer);
-    },
+    observe: (request, options) =>
+      request.feed === undefined
+        ? consumer.observe(issuerOf(request), options)
+        : inTurn(request.feed, options.waitFor, verifyIssuer)
+          .then((verified) => ({ verified })),
+    report: (request, waitFor) =>
+      request.feed === undefined
+        ? consumer.report(issuerOf(request), { waitFor })
+        : inTurn(request.feed, waitFor, reportIssuer),
   };
 }
 

@@ -71,7 +71,8 @@ export async function readUntypedJson(
   c: Context,
   maxBytes: number,
 ): Promise<unknown> {
-  return await parseJsonBody(c, await receive(c, maxBytes));
+  const bytes = await readBytes(c.req.raw, maxBytes, budgetOf(c));
+  return await parseJsonBody(c, bytes);
 }
 
 /** What is required of a JSON body. */
@@ -86,8 +87,7 @@ export interface JsonBody {
 }
 
 /**
- * Returns the bytes of a JSON body. When they have arrived, the request takes a
- * slot.
+ * Returns the bytes of a JSON body.
  *
  * @throws {SigError} as {@linkcode readJson}.
  */
@@ -115,7 +115,7 @@ export async function readJsonBytes(
       code,
     );
   }
-  return await receive(c, maxBytes);
+  return await readBytes(c.req.raw, maxBytes, budgetOf(c));
 }
 
 /**
@@ -163,7 +163,7 @@ export async function readForm(c: Context): Promise<URLSearchParams> {
       "Send the header content-type: application/x-www-form-urlencoded, and no content-encoding.",
     );
   }
-  const bytes = await receive(c, MAX_FORM_BYTES);
+  const bytes = await readBytes(c.req.raw, MAX_FORM_BYTES, budgetOf(c));
   try {
     return new URLSearchParams(
       new TextDecoder("utf-8", { fatal: true }).decode(bytes),
@@ -174,13 +174,6 @@ export async function readForm(c: Context): Promise<URLSearchParams> {
       reason: "it is not UTF-8",
     });
   }
-}
-
-async function receive(c: Context, maxBytes: number): Promise<Uint8Array> {
-  const budget = budgetOf(c);
-  const bytes = await readBytes(c.req.raw, maxBytes, budget);
-  budget.enter();
-  return bytes;
 }
 
 function isEncoded(headers: Headers): boolean {
@@ -235,8 +228,9 @@ const CHUNKS_A_TURN = 64;
 const LEAVE_MS = 1_000;
 
 /**
- * Reads a request's body to its end. Counts the bytes that arrive rather than
- * those announced, since a large `content-length` costs a client nothing.
+ * Reads a request's body to its end; the request then takes a slot. Counts the
+ * bytes that arrive rather than those announced, since a large `content-length`
+ * costs a client nothing.
  *
  * @throws {SigError} `body_too_large`, `request_timeout`, `overloaded`, and
  * `invalid_request` if the client disconnects.
@@ -249,22 +243,24 @@ export async function readBytes(
   const announced = request.headers.get("content-length") ?? "";
   const length = /^\d{1,15}$/.test(announced) ? Number(announced) : undefined;
   if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
+  let bytes: Uint8Array = new Uint8Array();
   if (length !== undefined && length <= TRUSTED_BYTES) {
     // This is much faster than a stream, so `body` is not accessed. It can't be
     // cancelled, but at most the announced length is still to arrive.
     const reading = request.bytes();
     // It mostly arrives with its headers, and a timer would cost more.
-    const bytes = await ifReady(reading) ??
+    bytes = await ifReady(reading) ??
       await budget.receive(() => inTime(reading, budget));
     // HTTP servers enforce the length; this is a second check.
     if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-    return bytes;
+  } else if (request.body !== null) {
+    const { body } = request;
+    bytes = await budget.receive(() =>
+      readChunks(body, maxBytes, length !== undefined, budget)
+    );
   }
-  const { body } = request;
-  if (body === null) return new Uint8Array();
-  return await budget.receive(() =>
-    readChunks(body, maxBytes, length !== undefined, budget)
-  );
+  budget.enter();
+  return bytes;
 }
 
 async function inTime(

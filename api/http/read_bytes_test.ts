@@ -39,6 +39,8 @@ async function read(
     assert(isSigError(error), String(error));
     const { reserved } = budget;
     return { error: `${error.code}: ${error.message}`, length: 0, reserved };
+  } finally {
+    budget.end();
   }
 }
 

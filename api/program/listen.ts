@@ -127,16 +127,17 @@ function trackInFlight(answer: Respond) {
   let count = 0;
   let isDraining = false;
   const drained = Promise.withResolvers<void>();
+  const done = () => {
+    count--;
+    if (isDraining && count === 0) drained.resolve();
+  };
   return {
-    async respond(request: Request, info: unknown): Promise<Response> {
-      if (isDraining) return refuseStopping();
+    respond(request: Request, info: unknown): Promise<Response> {
+      if (isDraining) return Promise.resolve(refuseStopping());
       count++;
-      try {
-        return await answer(request, info);
-      } finally {
-        count--;
-        if (isDraining && count === 0) drained.resolve();
-      }
+      const response = answer(request, info);
+      response.then(done, done);
+      return response;
     },
     /** Resolves when all accepted requests are answered. */
     drain(): Promise<void> {

@@ -277,8 +277,12 @@ export async function serveUntilStopped(
     ? undefined
     : (entry: RequestLogEntry) => writer.write(formatLogEntry(entry, format));
   // The application needs the address, which is unknown before for port 0.
-  const app = Promise.withResolvers<App>();
-  app.promise.catch(() => {});
+  const made = Promise.withResolvers<App>();
+  made.promise.catch(() => {});
+  let app: App = {
+    fetch: async (request, info) =>
+      await (await made.promise).fetch(request, info),
+  };
   let server: RunningServer | undefined;
   let isDrained = true;
   try {
@@ -287,17 +291,18 @@ export async function serveUntilStopped(
     const stop = io.stopRequested();
     server = await io.serve(
       startup.address,
-      async (request, info) => await (await app.promise).fetch(request, info),
+      (request, info) => app.fetch(request, info),
       (message) =>
         io.stderr(operatorLine(message, format, io.now(), "warning")),
     );
-    app.resolve(await startup.createApp(server.url, log));
+    app = await startup.createApp(server.url, log);
+    made.resolve(app);
     announce(server.url);
     greet(startup, server.url, io);
     await Promise.race([stop, server.finished]);
   } finally {
     // Requests that wait for an application that failed to start get an error.
-    app.reject(new Error("there is no application"));
+    made.reject(new Error("there is no application"));
     if (server !== undefined) isDrained = await server.shutdown(GRACE_MS);
     await settleWithin(writer.flush(), LOG_GRACE_MS);
     await startup.close?.();

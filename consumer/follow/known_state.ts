@@ -86,8 +86,9 @@ function stillMeets(
 export function observationOf(
   { forgets }: PinKeeper,
   pin: Pin,
-  { verified, observedAt, ...state }: Copy | Part,
+  state: Copy | Part,
 ): Observation {
+  const { verified, observedAt } = state;
   const continuity = forgets ? "unpinned" : state.continuity;
   const observation = { verified, observedAt, continuity };
   const code = pin.status === "unknown" ? null : pin.inconsistency;
