@@ -8,7 +8,7 @@ export { answerInSlices, type SliceOptions } from "./ask/answer_from.ts";
 export { type AskedIssuer, combineAnswers } from "./ask/combine_answers.ts";
 export { fetchPolicyOf } from "./fetch/fetch_options.ts";
 export { type ProbeOptions, probeUrl } from "./fetch/guarded_fetch.ts";
-export type { RequestMethod, ResponseHead } from "./fetch/transport.ts";
+export type { ResponseHead } from "./fetch/transport.ts";
 export { requestCosignature } from "./evidence/evidence.ts";
 export type { RequestCosignatureOptions, Witness } from "./evidence/witness.ts";
 export {

@@ -17,14 +17,14 @@ import { provableQuestion } from "../follow/bounds.ts";
 import { IssuerDocuments, NO_DOCUMENTS } from "../read/issuer_documents.ts";
 import {
   type VerifiedIssuer,
+  verifyIssuer,
   type VerifyIssuerOptions,
-  verifyOnce,
 } from "../verify/verify_feed.ts";
 import type { VerifiedEvent } from "../verify/verified_feed.ts";
 
 /** Options of {@linkcode checkIssuer}. */
 export interface CheckIssuerOptions
-  extends Omit<VerifyIssuerOptions, "now">, FetchPolicy {
+  extends Omit<VerifyIssuerOptions, "keepOnly" | "now">, FetchPolicy {
   /** The clock (default: now; no other function but `createConsumer` reads it). */
   readonly now?: Date | undefined;
   /**
@@ -137,7 +137,7 @@ async function observe(
   const reader = question ? documents.again() : location.reader;
   const place = { ...location, reader };
   if (!isProven && checkpointPolicy === undefined) {
-    return await verifyOnce(place, { ...options, keepOnly });
+    return await verifyIssuer(place, { ...options, keepOnly });
   }
   // Most feeds have no proofs, or fewer bytes than their code.
   const { observeOnce } = await import("../follow/read_by_proof.ts");

@@ -14,7 +14,6 @@ import {
   createNetworkBudget,
   createPlainTransport,
   type NetworkBudget,
-  type RequestMethod,
   type ResponseHead,
   type Transport,
   type TransportRequest,
@@ -252,8 +251,6 @@ function createCountedBody(
 
 /** Options of {@linkcode probeUrl}. */
 export interface ProbeOptions extends FetchPolicy {
-  /** Method of the request (default: GET). */
-  readonly method?: RequestMethod;
   /** Header fields by lower-case name, without `host`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -280,13 +277,13 @@ export interface ProbeOptions extends FetchPolicy {
  */
 export async function probeUrl(
   url: string,
-  { headers = {}, method = "GET", ...policy }: ProbeOptions = {},
+  { headers = {}, ...policy }: ProbeOptions = {},
 ): Promise<ResponseHead> {
   const { response } = await sendGuarded(url, {
     ...policy,
     maxBytes: 0,
     tooLargeCode: "document_too_large",
-  }, { headers, method });
+  }, { headers });
   const { certificateUntil, header, status } = response;
   await response.close();
   return { status, header, certificateUntil };

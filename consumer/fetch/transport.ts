@@ -5,11 +5,9 @@
  * @module
  */
 
-/** The methods of a request. All of them are safe (RFC 9110 §9.2.1). */
-export type RequestMethod = "GET" | "HEAD" | "OPTIONS";
-
 export interface TransportRequest {
-  readonly method?: RequestMethod | "POST";
+  /** The method (default: GET). */
+  readonly method?: "POST";
   readonly body?: Uint8Array<ArrayBuffer> | undefined;
   /**
    * The vetted URL: scheme, port and host name are allowed, and it has no

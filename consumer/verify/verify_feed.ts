@@ -19,7 +19,6 @@ import { lacksKey } from "./feed_fault.ts";
 import { FeedVerification } from "./feed_verification.ts";
 import type {
   FeedPolicy,
-  VerifiedEvent,
   VerifiedFeed,
   VerifyFeedOptions,
 } from "./verified_feed.ts";
@@ -126,17 +125,14 @@ export interface ReadingOptions
 }
 
 /** Options of {@linkcode verifyIssuer}. */
-export interface VerifyIssuerOptions extends ReadingOptions {
-  /** The current time. */
-  readonly now: Date;
-  /** Called with each verified event, in order. */
-  readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
+export interface VerifyIssuerOptions
+  extends
+    ReadingOptions,
+    Pick<VerifyFeedOptions, "digest" | "keepOnly" | "now" | "onEvent"> {
   /** Called from time to time with the number of bytes read. */
   readonly onProgress?:
     | ((bytes: number, more: VerifyProgress) => void)
     | undefined;
-  /** Whether to return `feed.sha256` too (default: false). */
-  readonly digest?: boolean | undefined;
 }
 
 /** An issuer whose documents and events were all verified. */
@@ -157,8 +153,9 @@ export interface VerifiedIssuer {
 
 /**
  * Verifies all documents and the feed of an issuer, or throws the first fault.
- * If a key is missing in the documents, a server is read a second time, unless
- * events have been passed to `onEvent`.
+ * It takes two round trips: the metadata, then everything else. If a key is
+ * missing in the documents, a server is read a second time, unless events have
+ * been passed to `onEvent`.
  *
  * @throws {SigError} as `loadIssuer` and `verifyFeed`.
  */
@@ -166,58 +163,44 @@ export async function verifyIssuer(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifiedIssuer> {
-  return await verifyOnce(location, options);
-}
-
-/**
- * Verifies an issuer like {@linkcode verifyIssuer}, in two round trips: the
- * metadata, then everything else.
- *
- * @throws {SigError} as `verifyIssuer`.
- */
-export async function verifyOnce(
-  location: IssuerLocation,
-  { keepOnly, ...options }:
-    & VerifyIssuerOptions
-    & Pick<VerifyFeedOptions, "keepOnly">,
-): Promise<VerifiedIssuer> {
-  const verify = async () => {
-    const documents = new IssuerDocuments(location.reader, NO_DOCUMENTS);
-    const { maxFeedBytes: maxBytes } = options.limits ?? DEFAULT_LIMITS;
-    try {
-      const loaded = await loadIssuer({ ...location, reader: documents }, {
-        ...options,
-        onMetadata({ events_uri }) {
-          if (location.reader.kind === "local") return;
-          documents.sendFeed(events_uri, { maxBytes });
-        },
-      });
-      return await verifyLoaded(loaded, options, { keepOnly });
-    } finally {
-      await documents.end();
-    }
-  };
   try {
-    return await verify();
+    return await verifyOnce(location, options);
   } catch (error) {
     const isTransient = location.reader.kind === "remote" &&
       options.onEvent === undefined && isSigError(error) && lacksKey(error);
     if (!isTransient) throw error;
-    return await verify();
+    return await verifyOnce(location, options);
+  }
+}
+
+async function verifyOnce(
+  location: IssuerLocation,
+  options: VerifyIssuerOptions,
+): Promise<VerifiedIssuer> {
+  const documents = new IssuerDocuments(location.reader, NO_DOCUMENTS);
+  const { maxFeedBytes: maxBytes } = options.limits ?? DEFAULT_LIMITS;
+  try {
+    const loaded = await loadIssuer({ ...location, reader: documents }, {
+      ...options,
+      onMetadata({ events_uri }) {
+        if (location.reader.kind === "local") return;
+        documents.sendFeed(events_uri, { maxBytes });
+      },
+    });
+    return await verifyLoaded(loaded, options);
+  } finally {
+    await documents.end();
   }
 }
 
 /**
  * Verifies the feed of a loaded issuer.
  *
- * @param extra Whether to collect faults instead of throwing the first, and
- * which part of the state to keep.
  * @throws {SigError} as `verifyFeed`.
  */
 export async function verifyLoaded(
   loaded: LoadedIssuer,
-  options: VerifyIssuerOptions,
-  extra: Pick<VerifyFeedOptions, "maxFaults" | "digest" | "keepOnly"> = {},
+  options: VerifyIssuerOptions & Pick<VerifyFeedOptions, "maxFaults">,
 ): Promise<VerifiedIssuer> {
   const { document, warnings } = await loaded.openFeed();
   const { onEvent, onProgress } = options;
@@ -230,7 +213,6 @@ export async function verifyLoaded(
   try {
     const feed = await verifyFeed(counted, {
       ...options,
-      ...extra,
       issuer: loaded.issuer,
       keys: loaded.keys,
       recovery: loaded.recovery,

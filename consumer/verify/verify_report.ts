@@ -139,7 +139,8 @@ export async function reportIssuerOnce(
   let loaded: LoadedIssuer | undefined;
   try {
     loaded = await loadIssuer(location, options);
-    const verified = await verifyLoaded(loaded, options, {
+    const verified = await verifyLoaded(loaded, {
+      ...options,
       maxFaults: MAX_REPORTED_FAULTS,
       digest: true,
       keepOnly: null,
