@@ -1,4 +1,4 @@
-import { type ErrorCode, isSigError } from "@sig/core";
+import type { ErrorCode } from "@sig/core";
 import {
   answerInvitation,
   type AnswerInvitationOptions,
@@ -13,7 +13,7 @@ import {
   verifyAttestation,
 } from "@sig/jose";
 import { encodeBase64Url } from "@sig/jose/internal";
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   CLAIMS,
@@ -246,23 +246,4 @@ Deno.test("a did:web answers with a key of its DID document", async () => {
     "subject_mismatch",
     "is another key than",
   );
-});
-
-Deno.test("changing any character of an answer makes it invalid", async () => {
-  const answer = await answered();
-  for (const name of ["invitation", "attestation"] as const) {
-    const text = answer[name];
-    for (let i = 0; i < text.length; i++) {
-      const other = text[i] === "A" ? "B" : "A";
-      const changed = text.slice(0, i) + other + text.slice(i + 1);
-      let code: string | undefined;
-      try {
-        await verifyAnswer({ ...answer, [name]: changed }, EXPECTED);
-      } catch (error) {
-        assert(isSigError(error), `${name} ${i}: ${error}`);
-        code = error.code;
-      }
-      assert(code !== undefined, `${name} was changed at ${i}`);
-    }
-  }
 });

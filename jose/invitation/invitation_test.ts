@@ -3,7 +3,6 @@ import {
   type CreateInvitationOptions,
   createKeyResolver,
   invitationLink,
-  type InvitationTerms,
   MAX_INVITATION_LENGTH,
   parseInvitation,
   verifyInvitation,
@@ -52,24 +51,16 @@ Deno.test("refuses to sign terms that can't be published", async () => {
       return orgKey.sign(bytes);
     },
   };
-  const wrong: readonly (readonly [Partial<InvitationTerms>, string])[] = [
-    [{ roles: ["r".repeat(129)] }, "/roles"],
-    [{ valid_until: "soon" }, "/valid_until"],
-    [{ for: "a\nb" }, "/for"],
-  ];
   const create = (more: Partial<CreateInvitationOptions>) =>
     createInvitation({
       ...{ issuer: ISSUER, key, terms: TERMS, now: () => NOW },
       ...more,
     });
-  for (const [change, pointer] of wrong) {
-    const error = await expectSigError(
-      create({ terms: { ...TERMS, ...change } }),
-      "invalid_invitation",
-      "claim ",
-    );
-    assertEquals(error.context.pointer, pointer);
-  }
+  await expectSigError(
+    create({ terms: { ...TERMS, for: "a\nb" } }),
+    "invalid_invitation",
+    "claim for must be 1 to 128 characters",
+  );
   for (const ttlSeconds of [3_599, 90 * 86_400 + 1, NaN]) {
     await expectSigError(
       create({ ttlSeconds }),
@@ -216,19 +207,7 @@ Deno.test("the header has exactly EdDSA, the type and a kid", async () => {
   }
 });
 
-Deno.test("claims are strict JSON, within their limits, and without unknown ones", async () => {
-  const claims = JSON.stringify(CLAIMS);
-  await refuses(
-    HEADER,
-    claims.replace("{", '{"roles":["admin"],'),
-    "the claims must be strict JSON",
-  );
-  await refuses(
-    JSON.stringify(HEADER).replace("{", '{"kid":"orgsign-1",'),
-    CLAIMS,
-    "the header must be strict JSON",
-  );
-  await refuses(HEADER, "[]", "the claims must be one JSON object");
+Deno.test("claims are within their limits, and without unknown ones", async () => {
   const cases: readonly (readonly [object, string])[] = [
     [{ sub: "did:web:a.example" }, 'unknown claim "sub"'],
     [{ iss: "acme.example" }, "claim iss"],

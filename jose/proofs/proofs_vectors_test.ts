@@ -3,7 +3,6 @@
 import { isSigError } from "@sig/core";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { encodeHex } from "@std/encoding/hex";
-import { createHash } from "node:crypto";
 import { decodeBase64, encodeBase64 } from "../bytes/bytes.ts";
 import { importVerificationKey } from "../keys/verification_key.ts";
 import { calculateKid } from "../keys/public_key.ts";
@@ -267,16 +266,6 @@ vectorTest(
     assertEquals(formatVerifierKey(verifier), vkey);
   },
 );
-
-Deno.test("the digest of several pieces is that of their concatenation", () => {
-  for (let length = 0; length < 200; length++) {
-    const message = Uint8Array.from({ length }, (_, i) => i * 7 + length);
-    const pieces = [message.subarray(0, 3), message.subarray(3, 70)];
-    const digest = sha256(...pieces, message.subarray(70));
-    const expected = createHash("sha256").update(message).digest("hex");
-    assertEquals(encodeHex(digest), expected);
-  }
-});
 
 Deno.test("tilesSince returns the tiles that a tree of an earlier size lacks", () => {
   assertEquals(tilesSince(0, 3).map(tilePath), ["tile/0/000.p/3"]);
