@@ -170,12 +170,12 @@ function requireBound(name: string, isValid: boolean, rule: string): void {
  * count; `evaluated_at` - `observed_at` includes it.
  */
 export function freshnessOf(
-  { observedAt, isStale }: Observation,
+  { observedAt, observedText, isStale }: Observation,
   askedAt: Date,
   maxAgeMs: number,
 ): Freshness {
   return {
-    observed_at: timeOf(observedAt),
+    observed_at: observedText,
     age_seconds: Math.max(
       0,
       Math.floor((askedAt.getTime() - observedAt.getTime()) / 1000),

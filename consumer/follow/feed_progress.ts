@@ -186,6 +186,7 @@ async function validFeed(
       events: verification.events,
       sha256,
       observedAt: now,
+      observedText: timeOf(now),
       ...label,
       bytes,
       overlap: verification.overlap,

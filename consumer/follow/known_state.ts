@@ -86,11 +86,10 @@ function stillMeets(
 export function observationOf(
   { forgets }: PinKeeper,
   pin: Pin,
-  state: Copy | Part,
+  { verified, observedAt, observedText, continuity: known }: Copy | Part,
 ): Observation {
-  const { verified, observedAt } = state;
-  const continuity = forgets ? "unpinned" : state.continuity;
-  const observation = { verified, observedAt, continuity };
+  const continuity = forgets ? "unpinned" : known;
+  const observation = { verified, observedAt, observedText, continuity };
   const code = pin.status === "unknown" ? null : pin.inconsistency;
   if (code === null) return observation;
   // Precedes all other warnings: an answer lists few, and an issuer can cause

@@ -34,7 +34,7 @@ import {
   statesFor,
   warned,
 } from "./known_state.ts";
-import type { Observation, RefreshOptions } from "./reading.ts";
+import { type Observation, type RefreshOptions, timeOf } from "./reading.ts";
 import { writePin } from "./refresh_issuer.ts";
 
 /** How a question is answered. */
@@ -252,7 +252,8 @@ async function observeMirrored(
   const { found, mirror } = await readFeed(location, start, options);
   mirror?.close();
   if (found.kind !== "feed" || !isCurrent(pin, found.copy)) return undefined;
-  const copy = { ...found.copy, observedAt };
+  const observedText = timeOf(observedAt);
+  const copy = { ...found.copy, observedAt, observedText };
   if (keepOnly === undefined) issuer.copy = copy;
   return answerOf([copy], issuer.keeper, pin, asked);
 }

@@ -236,6 +236,7 @@ async function verifyProof(
     events: seen.size,
     seen,
     observedAt: now,
+    observedText: timeOf(now),
     subject,
     isPast,
     size,

@@ -87,7 +87,8 @@ async function openTail(
 
 /**
  * Returns `other_tag` for a feed with another entity tag and without a new
- * event: it may have changed before the tail.
+ * event, which may have changed before the tail, and for an unchanged feed
+ * although more was seen: without its tag, all of it is sent.
  */
 async function readResponse(
   reading: Reading,
@@ -103,6 +104,12 @@ async function readResponse(
     return await readFromStart(reading, opened);
   }
   const isOfPin = known.sha256 === pin?.feed?.prefix_sha256;
+  // Only the feed itself shows that it lacks events that were seen by proof.
+  if (
+    unchanged && pin && (pin.proof?.seen.size ?? 0) > (pin.feed?.sequence ?? 0)
+  ) {
+    return "other_tag";
+  }
   const stream = new ByteStream(
     copy === undefined
       ? document.bytes

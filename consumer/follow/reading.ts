@@ -37,6 +37,8 @@ import type { OpenedIssuer } from "./issuer_proofs.ts";
 export interface Observation {
   readonly verified: VerifiedIssuer;
   readonly observedAt: Date;
+  /** The same as RFC 3339 UTC, as answers show it. */
+  readonly observedText: string;
   readonly continuity: Continuity;
   /** Whether it answers only because the issuer can't be reached. */
   readonly isStale?: boolean | undefined;
@@ -49,6 +51,8 @@ interface Answering {
    */
   readonly checkpoint: OpenedCheckpoint | undefined;
   readonly verified: VerifiedIssuer;
+  /** When it was read, as answers show it. */
+  readonly observedText: string;
   readonly continuity: Continuity;
   /** Approximate size in bytes. */
   readonly heldBytes: number;
