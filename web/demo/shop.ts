@@ -2,7 +2,7 @@
 
 import type { Context } from "hono";
 import { raw } from "hono/html";
-import { randomText, sha256Base64Url } from "../login/digest.ts";
+import { randomText, sha256Base64Url } from "../store/digest.ts";
 import { type Clients, readClients } from "../openid/clients.ts";
 import { TOKEN_LIFE_SECONDS } from "../openid/grants.ts";
 import { hostCookie } from "../sessions/cookies.ts";

@@ -8,7 +8,7 @@ import { problemResponse, type ServiceEnv } from "@sig/api/internal/http";
 import type { Context, Hono } from "hono";
 import { SigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose/internal";
-import { splitToken } from "../login/digest.ts";
+import { splitToken } from "../store/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { groupsOf, type NameOf, shownNameOf } from "../sign_in/person.ts";
 import { sendTo } from "../sign_in/pages.ts";

@@ -14,7 +14,7 @@ import {
   hostCookiesOf,
   readGateQuery,
 } from "./hosts.ts";
-import { isSecret, randomText, sha256Base64Url } from "../login/digest.ts";
+import { isSecret, randomText, sha256Base64Url } from "../store/digest.ts";
 import {
   beginInteraction,
   type SignInContext,

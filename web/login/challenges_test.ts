@@ -42,7 +42,7 @@ function recordOf(more: Partial<ChallengeRecord> = {}): ChallengeRecord {
   };
 }
 
-/** Challenges of two processes over one memory store; for the other drivers see `single_use_test.ts`. */
+/** Challenges of two processes over one store. */
 function openTwice() {
   const store = createMemoryStore();
   return { store: challengesIn(store), other: challengesIn(store) };
@@ -142,6 +142,10 @@ Deno.test("every connection reads a created challenge, whose id is taken even wh
   await assertRejects(again, RangeError, "its id is taken");
   assertEquals(await use(store, id), "used");
 });
+
+// promise: Exactly one of any number of concurrent answers to a challenge
+//   succeeds, with every store.
+// Memory is enough here: every driver passes the contract of stores.
 
 Deno.test("of concurrent calls exactly one use succeeds, and every failure counts", async () => {
   const { store, other } = openTwice();

@@ -29,7 +29,7 @@ import {
 } from "@sig/jose";
 import { z } from "zod";
 import type { Challenges } from "./challenges.ts";
-import { randomText, sha256Base64Url } from "./digest.ts";
+import { randomText, sha256Base64Url } from "../store/digest.ts";
 
 /** 192 bits are 32 characters, as `isChallengeId` requires. */
 const ID_BYTES = 24;

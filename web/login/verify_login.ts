@@ -29,7 +29,7 @@ import {
   isChallengeId,
 } from "./challenges.ts";
 import { SCOPES } from "./create_challenge.ts";
-import { sha256Base64Url } from "./digest.ts";
+import { sha256Base64Url } from "../store/digest.ts";
 import {
   type CheckRelationship,
   type LoginRelationship,

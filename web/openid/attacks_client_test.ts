@@ -15,7 +15,7 @@ import {
   usualClients,
   VERIFIER,
 } from "./testdata/test_provider.ts";
-import { assertionKind } from "../sessions/client_kinds.ts";
+import { assertionKind } from "../store/kinds.ts";
 
 // promise: A client authenticates with its one registered method; assertions
 //   are usable once.

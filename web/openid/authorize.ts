@@ -2,7 +2,7 @@
 
 import type { ServiceEnv } from "@sig/api/internal/http";
 import type { Context } from "hono";
-import { isSecret } from "../login/digest.ts";
+import { isSecret } from "../store/digest.ts";
 import { type Session, sessionClient } from "../sessions/session.ts";
 import { beginInteraction, type Pending } from "../sign_in/interaction.ts";
 import {

@@ -8,8 +8,8 @@
 import { recordsOf } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
-import { sha256Base64Url } from "../login/digest.ts";
-import { assertionKind } from "../sessions/client_kinds.ts";
+import { sha256Base64Url } from "../store/digest.ts";
+import { assertionKind } from "../store/kinds.ts";
 import {
   invalidRequest,
   OAuthError,

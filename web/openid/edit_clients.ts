@@ -21,7 +21,7 @@
 
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { randomText, sha256Base64Url } from "../login/digest.ts";
+import { randomText, sha256Base64Url } from "../store/digest.ts";
 import { type Clients, readClients } from "./clients.ts";
 
 export { type Clients, readClients };

@@ -2,7 +2,7 @@
 
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
-import { randomText, sha256Base64Url, splitToken } from "../login/digest.ts";
+import { randomText, sha256Base64Url, splitToken } from "../store/digest.ts";
 import type { PendingCode } from "../sign_in/interaction.ts";
 import { type Session, sessionClient } from "../sessions/session.ts";
 import { MAX_SESSIONS, type Sessions } from "../sessions/sessions.ts";
@@ -116,53 +116,6 @@ export function createGrants({ store, now }: {
   const ofSession = new OwnerQuota({ maxRecords: MAX_GRANTS });
   const ofPerson = new OwnerQuota({ maxRecords: MAX_GRANTS_OF_PERSON });
 
-  async function issueTokens(
-    { id, found, secret, grant }: FoundGrant,
-    { refreshUntil, scope }: IssueOptions,
-    isGood: (grant: Grant) => boolean,
-  ) {
-    const at = now();
-    const accessSecret = randomText(SECRET_BYTES);
-    const fresh = randomText(SECRET_BYTES);
-    const refreshSecret = grant.refresh === null
-      ? fresh
-      : familyOf(secret) + fresh.slice(FAMILY_LENGTH);
-    const refresh = refreshUntil && {
-      sha256: sha256Base64Url(refreshSecret),
-      family_sha256: sha256Base64Url(familyOf(refreshSecret)),
-    };
-    const access = {
-      sha256: sha256Base64Url(accessSecret),
-      expires_ms: at.getTime() + TOKEN_LIFE_SECONDS * 1000,
-      ...(scope === undefined ? {} : { scope }),
-    };
-    const { after } = await records.change(id, at, (grant) => {
-      if (!isGood(grant)) return undefined;
-      const young = grant.access.filter(({ expires_ms }) =>
-        at.getTime() < expires_ms
-      );
-      return {
-        ...grant,
-        code: { ...grant.code, used: true },
-        access: [...young.slice(1 - MAX_ACCESS_TOKENS), access],
-        refresh: refresh ?? null,
-      };
-    }, {
-      found,
-      // Without a refresh token, the grant expires with its code.
-      expiresAt: refreshUntil,
-    });
-    if (after === undefined) {
-      // Used again, even concurrently: tokens of the first use go with it.
-      await records.take(id, at);
-      return undefined;
-    }
-    return {
-      access_token: `${id}.${accessSecret}`,
-      ...(refresh && { refresh_token: `${id}.${refreshSecret}` }),
-    };
-  }
-
   return {
     /**
      * Stores a grant of a session, which ends at `sessionUntil`, and returns its
@@ -211,17 +164,55 @@ export function createGrants({ store, now }: {
         sha256Base64Url(familyOf(secret)),
       ),
     /**
-     * Redeems the code. A second use, even a concurrent one, revokes the family
-     * and returns undefined.
+     * Issues tokens for an unused code or the valid refresh token. Any other
+     * use, even a concurrent one, indicates theft: it revokes the family and
+     * returns undefined.
      */
-    redeem: (found: FoundGrant, options: IssueOptions) =>
-      issueTokens(found, options, ({ code }) => !code.used),
-    /**
-     * Replaces the refresh token. Any token except the valid one revokes the
-     * family and returns undefined, since use of an old token indicates theft.
-     */
-    rotate: (found: FoundGrant, options: IssueOptions) =>
-      issueTokens(found, options, (grant) => isRefreshToken(grant, found)),
+    async exchange(token: FoundGrant, { refreshUntil, scope }: IssueOptions) {
+      const at = now();
+      const { id, found, secret, grant } = token;
+      const accessSecret = randomText(SECRET_BYTES);
+      const fresh = randomText(SECRET_BYTES);
+      const refreshSecret = grant.refresh === null
+        ? fresh
+        : familyOf(secret) + fresh.slice(FAMILY_LENGTH);
+      const refresh = refreshUntil && {
+        sha256: sha256Base64Url(refreshSecret),
+        family_sha256: sha256Base64Url(familyOf(refreshSecret)),
+      };
+      const access = {
+        sha256: sha256Base64Url(accessSecret),
+        expires_ms: at.getTime() + TOKEN_LIFE_SECONDS * 1000,
+        ...(scope === undefined ? {} : { scope }),
+      };
+      const { after } = await records.change(id, at, (grant) => {
+        if (!isUnusedCode(grant, token) && !isRefreshToken(grant, token)) {
+          return undefined;
+        }
+        const young = grant.access.filter(({ expires_ms }) =>
+          at.getTime() < expires_ms
+        );
+        return {
+          ...grant,
+          code: { ...grant.code, used: true },
+          access: [...young.slice(1 - MAX_ACCESS_TOKENS), access],
+          refresh: refresh ?? null,
+        };
+      }, {
+        found,
+        // Without a refresh token, the grant expires with its code.
+        expiresAt: refreshUntil,
+      });
+      if (after === undefined) {
+        // Used again, even concurrently: tokens of the first use go with it.
+        await records.take(id, at);
+        return undefined;
+      }
+      return {
+        access_token: `${id}.${accessSecret}`,
+        ...(refresh && { refresh_token: `${id}.${refreshSecret}` }),
+      };
+    },
     /**
      * Revokes all tokens of the family by deleting its record, which a
      * concurrent change then does not find.
@@ -237,6 +228,11 @@ export function createGrants({ store, now }: {
       }));
     },
   };
+}
+
+/** Whether a token is the code of its grant, and was not used. */
+function isUnusedCode({ code }: Grant, { sha256 }: FoundGrant): boolean {
+  return !code.used && equalInConstantTime(code.sha256, sha256);
 }
 
 /** Whether a token is the only valid refresh token of its family. */

@@ -28,7 +28,7 @@ Deno.test("only one of several readers of a fresh code redeems it, and its token
   const { grants, code } = await newGrant();
   const found = await lookedUp(grants, code);
   const won = (await Promise.all(
-    found.map((each) => grants.redeem(each, OPTIONS)),
+    found.map((each) => grants.exchange(each, OPTIONS)),
   )).filter((each) => each !== undefined);
   assertEquals(won.length, 1);
   assertEquals(await grants.find(won[0]!.access_token), undefined);
@@ -36,10 +36,10 @@ Deno.test("only one of several readers of a fresh code redeems it, and its token
 
 Deno.test("only one of several readers of a valid refresh token rotates it, and its tokens are revoked", async () => {
   const { grants, code } = await newGrant();
-  const first = await grants.redeem((await grants.find(code))!, OPTIONS);
+  const first = await grants.exchange((await grants.find(code))!, OPTIONS);
   const found = await lookedUp(grants, first!.refresh_token!);
   const won = (await Promise.all(
-    found.map((each) => grants.rotate(each, OPTIONS)),
+    found.map((each) => grants.exchange(each, OPTIONS)),
   )).filter((each) => each !== undefined);
   assertEquals(won.length, 1);
   assertEquals(await grants.find(won[0]!.refresh_token!), undefined);

@@ -7,7 +7,7 @@
 
 import { encodeBase64Url } from "@sig/jose/internal";
 import { compactVerify, createLocalJWKSet, type JWTPayload } from "jose";
-import { nodeCrypto } from "../login/digest.ts";
+import { nodeCrypto } from "../store/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { invalidRequest } from "../sign_in/oauth.ts";
 import { groupsOf, type Naming, shownNameOf } from "../sign_in/person.ts";

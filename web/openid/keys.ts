@@ -2,7 +2,7 @@
 
 import { SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
-import { nodeCrypto } from "../login/digest.ts";
+import { nodeCrypto } from "../store/digest.ts";
 import type { SealingKeys } from "../sign_in/seal.ts";
 import { encodeBase64Url } from "@sig/jose/internal";
 import {

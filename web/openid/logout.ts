@@ -7,7 +7,7 @@
 import { readForm, type ServiceEnv } from "@sig/api/internal/http";
 import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context } from "hono";
-import { sha256Base64Url } from "../login/digest.ts";
+import { sha256Base64Url } from "../store/digest.ts";
 import { isOwnPage } from "../sessions/cookies.ts";
 import type { Delivery } from "../sessions/outbox.ts";
 import type { LogoutNotification } from "../sessions/session.ts";

@@ -8,7 +8,7 @@
 import { readForm, sendJson, type ServiceEnv } from "@sig/api/internal/http";
 import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context } from "hono";
-import { sha256Base64Url } from "../login/digest.ts";
+import { sha256Base64Url } from "../store/digest.ts";
 import {
   OAuthError,
   type Parameters,
@@ -19,7 +19,6 @@ import type { Client } from "./clients.ts";
 import {
   CODE_LIFE_MS,
   type FoundGrant,
-  type Grants,
   isRefreshToken,
   sessionOf,
   TOKEN_LIFE_SECONDS,
@@ -85,7 +84,6 @@ async function redeemCode(
     throw refuse("the code has expired");
   }
   return await issueTokens(found, client, context, {
-    use: grants.redeem,
     used: CODE_USED,
     scope: undefined,
     nonce: grant.binding.nonce,
@@ -123,7 +121,6 @@ async function refresh(
   // Only reuse of a token that was valid indicates theft.
   if (!grants.wasRefreshToken(found)) throw refuse(NOT_KNOWN);
   return await issueTokens(found, client, context, {
-    use: grants.rotate,
     used: "the refresh token was used before; its family is revoked",
     scope: asked,
     // ID tokens of a refresh have no nonce (OIDC Core §12.2).
@@ -140,8 +137,7 @@ async function issueTokens(
   found: FoundGrant,
   client: Client,
   context: ProviderContext,
-  { use, used, scope: asked, nonce }: {
-    readonly use: Grants["redeem"];
+  { used, scope: asked, nonce }: {
     /** The error message if a concurrent request used the grant first. */
     readonly used: string;
     /** The scope of the access token (default: all that was granted). */
@@ -158,7 +154,7 @@ async function issueTokens(
   if (relationship === undefined) {
     throw refuse("the issuer no longer confirms the relationship");
   }
-  const tokens = await use(found, {
+  const tokens = await context.grants.exchange(found, {
     refreshUntil: client.refresh ? new Date(session.expires_ms) : undefined,
     scope: asked,
   });

@@ -2,7 +2,7 @@
 
 import { SigError } from "@sig/core";
 import { trimOws } from "@sig/core/internal";
-import { isSecret, randomText } from "../login/digest.ts";
+import { isSecret, randomText } from "../store/digest.ts";
 
 /** A cookie for exactly one host. */
 export interface HostCookie {

@@ -2,7 +2,7 @@
 
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { isSigError } from "@sig/core";
-import { logoutKind } from "./client_kinds.ts";
+import { logoutKind } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import type { LogoutNotification } from "./session.ts";
 
@@ -28,10 +28,8 @@ interface OutboxOptions {
 interface Note extends LogoutNotification {
   readonly audience: string;
   readonly attempts: number;
-  /**
-   * Earliest time of the next attempt; during an attempt, the end of its lease.
-   */
-  readonly next_ms: number;
+  /** Until when only the process that is sending it may send it. */
+  readonly leased_until_ms: number;
 }
 
 /** Milliseconds for which a delivery is retried. */
@@ -41,6 +39,10 @@ const KEEP_MS = 24 * 3_600_000;
  * retries.
  */
 const LEASE_MS = 20_000;
+/**
+ * Milliseconds without attempts at an application that failed once; doubled by
+ * each further failure.
+ */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 5 * 60_000;
 /**
@@ -50,10 +52,6 @@ const MAX_PAUSE_MS = 5 * 60_000;
 const MAX_NOTES = 50;
 /** Number of notifications after which it yields to the event loop. */
 const SLICE = 200;
-
-/** Milliseconds from a failed attempt to the next. */
-const pauseAfter = (failures: number) =>
-  Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 20), MAX_PAUSE_MS);
 
 /**
  * Creates the outbox. A notification is delivered at least once, even if
@@ -81,19 +79,25 @@ export function createOutbox(
     const notes = notesOf(clientId);
     const { after: mine } = await notes.change(id, now(), (note) => {
       const atMs = now().getTime();
-      if (note.next_ms > atMs) return undefined;
+      if (note.leased_until_ms > atMs) return undefined;
       const attempts = note.attempts + 1;
-      return { ...note, attempts, next_ms: atMs + LEASE_MS };
+      return { ...note, attempts, leased_until_ms: atMs + LEASE_MS };
     });
     // Another process is sending it.
     if (mine === undefined) return "failed";
     const delivery = await send(mine).catch((): Delivery => "failed");
     if (delivery === "failed") {
       const failures = (paused.get(clientId)?.failures ?? 0) + 1;
-      const untilMs = now().getTime() + pauseAfter(failures);
-      paused.set(clientId, { failures, untilMs });
-      const next_ms = now().getTime() + pauseAfter(mine.attempts);
-      await notes.change(id, now(), (note) => ({ ...note, next_ms }));
+      const pauseMs = Math.min(
+        FIRST_PAUSE_MS * 2 ** (failures - 1),
+        MAX_PAUSE_MS,
+      );
+      paused.set(clientId, { failures, untilMs: now().getTime() + pauseMs });
+      await notes.change(
+        id,
+        now(),
+        (note) => ({ ...note, leased_until_ms: 0 }),
+      );
     } else {
       paused.delete(clientId);
       await notes.take(id, now());
@@ -108,7 +112,8 @@ export function createOutbox(
     let listed = 0;
     for await (const [id, note] of notesOf(clientId).list(now())) {
       if (++listed % SLICE === 0) await new Promise((go) => setTimeout(go, 0));
-      if (note.audience === audience && note.next_ms <= now().getTime()) {
+      const isFree = note.leased_until_ms <= now().getTime();
+      if (note.audience === audience && isFree) {
         due.push({ id, attempts: note.attempts });
       }
     }
@@ -134,10 +139,8 @@ export function createOutbox(
       const id = `${sid}.${joined}`;
       const until = new Date(at.getTime() + KEEP_MS);
       const note = {
-        ...notification,
-        audience,
-        attempts: 0,
-        next_ms: at.getTime(),
+        ...{ ...notification, audience },
+        ...{ attempts: 0, leased_until_ms: 0 },
       };
       const notes = notesOf(client_id);
       try {

@@ -1,7 +1,7 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
-import { logoutKind } from "./client_kinds.ts";
+import { logoutKind } from "../store/kinds.ts";
 import { createOutbox, type Delivery } from "./outbox.ts";
 import type { LogoutNotification } from "./session.ts";
 import { turns } from "../../tests/kit/wait.ts";

@@ -4,7 +4,7 @@ import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { SESSION } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
-import { randomText, sha256Base64Url, splitToken } from "../login/digest.ts";
+import { randomText, sha256Base64Url, splitToken } from "../store/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import {
   type LoginConditions,

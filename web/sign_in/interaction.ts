@@ -10,7 +10,7 @@ import type { RecordStore } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context } from "hono";
-import { sha256Base64Url } from "../login/digest.ts";
+import { sha256Base64Url } from "../store/digest.ts";
 import type { HostCookie } from "../sessions/cookies.ts";
 import type { Recheck } from "../sessions/recheck.ts";
 import type { Sessions } from "../sessions/sessions.ts";

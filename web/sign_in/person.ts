@@ -1,6 +1,6 @@
 /** How applications and proxies see a person. @module */
 
-import { nodeCrypto } from "../login/digest.ts";
+import { nodeCrypto } from "../store/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 
 /** Maximum length of `sub` in characters (OIDC Core §2). */
