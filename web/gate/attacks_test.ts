@@ -5,12 +5,15 @@ import {
   assertEquals,
   assertMatch,
   assertStringIncludes,
+  assertThrows,
 } from "@std/assert";
 import {
   cookieAt,
   statusOf,
   TestProvider,
 } from "../openid/testdata/test_provider.ts";
+import { OAuthError } from "../sign_in/oauth.ts";
+import { createGateHosts, readGateQuery } from "./hosts.ts";
 import { GATE_CODE } from "../store/kinds.ts";
 import { Visitor } from "./testdata/visitor.ts";
 
@@ -32,46 +35,42 @@ async function assertRefused(visitor: Visitor, url: string, says: string) {
   assertStringIncludes(refusal, says, `not refused: ${steps.join(" ")}`);
 }
 
-Deno.test("attack: rejects an rd to another host and does not redirect", async (t) => {
-  await using provider = await start();
-  const { visitor } = await Visitor.logIn(provider, PAGE);
-  const evil = [
-    "",
-    "/",
-    "//evil.example/",
-    "http://evil.example/",
-    "https://wiki.example/",
-    "http://wiki.example@evil.example/",
-    "http://wiki.example:81/",
-    "http://user@wiki.example/",
-    "http://wiki.example.evil.example/",
-    "http://evil.example%23@wiki.example/",
-    "http://evil.example\\@wiki.example/",
-    "http:%5C%5Cevil.example/",
-    "javascript:alert(1)",
-    "http%3A%2F%2Fevil.example",
-    "http%3A%2F%2Fwiki.example%40evil.example%2F",
-    "http%3a%2f%2f%E0%A4",
-    `http://${WIKI}/${"a".repeat(5_000)}`,
-    "http%253A%252F%252Fwiki.example",
-    "http://wiki.example.:80/",
-    "http://ＷＩＫＩ．example.evil/",
-  ];
-  for (const rd of evil) {
-    await t.step(rd.slice(0, 60), async () => {
-      for (const query of [`rd=${rd}`, `rd=${rd}&rd=${PAGE}`, `x=1&rd=${rd}`]) {
-        const url = `${provider.origin}/gate/login?${query}`;
-        const { status, headers, text } = await visitor.login.ask(url);
-        assertEquals([status, headers.get("location")], [400, null], query);
-        assertMatch(
-          text,
-          /rd is not a URL of a configured host|rd is not percent-encoded/,
-        );
-      }
-    });
+/** Values of rd that lead to no configured host. */
+const EVIL = [
+  "",
+  "/",
+  "//evil.example/",
+  "http://evil.example/",
+  "https://wiki.example/",
+  "http://wiki.example@evil.example/",
+  "http://wiki.example:81/",
+  "http://user@wiki.example/",
+  "http://wiki.example.evil.example/",
+  "http://evil.example%23@wiki.example/",
+  "http://evil.example\\@wiki.example/",
+  "http:%5C%5Cevil.example/",
+  "javascript:alert(1)",
+  "http%3A%2F%2Fevil.example",
+  "http%3A%2F%2Fwiki.example%40evil.example%2F",
+  "http%3a%2f%2f%E0%A4",
+  `http://${WIKI}/${"a".repeat(5_000)}`,
+  "http%253A%252F%252Fwiki.example",
+  "http://wiki.example.:80/",
+  "http://ＷＩＫＩ．example.evil/",
+];
+
+Deno.test("attack: rejects an rd to another host", () => {
+  const hosts = createGateHosts([WIKI], "http://login.example");
+  for (const rd of EVIL) {
+    for (const query of [`rd=${rd}`, `rd=${rd}&rd=${PAGE}`, `x=1&rd=${rd}`]) {
+      const url = `http://login.example/gate/login?${query}`;
+      const error = assertThrows(() => readGateQuery(url, hosts), OAuthError);
+      assertMatch(
+        error.message,
+        /rd is not a URL of a configured host|rd is not percent-encoded/,
+      );
+    }
   }
-  const bare = await visitor.login.ask(`${provider.origin}/gate/login`);
-  assertStringIncludes(bare.text, "rd is required");
 });
 
 Deno.test("attack: only one of eight concurrent uses of a code gets a cookie", async () => {
@@ -177,22 +176,6 @@ Deno.test("attack: cookies from before a login are invalid after it", async () =
   const { url } = await visitor.walk(visitor.gate(PAGE));
   assertEquals(url.href, PAGE);
   assertEquals((await visitor.ask(WIKI)).status, 200);
-});
-
-Deno.test("attack: identity headers of a request never appear in the response", async () => {
-  await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  const forged = {
-    "remote-user": "did:web:ceo.example",
-    "remote-groups": "admin",
-  };
-  const out = await visitor.ask(WIKI, forged);
-  assertEquals([out.status, out.headers.get("remote-user")], [401, null]);
-  await visitor.logIn(person, PAGE);
-  const { headers } = await visitor.ask(WIKI, forged);
-  assertEquals(headers.get("remote-user"), person.did);
-  assertEquals(headers.get("remote-groups"), "employee,role:deploy");
 });
 
 Deno.test("attack: rejects an rd to a host other than the requested one", async () => {

@@ -25,12 +25,15 @@ Deno.test("a login leads back to the page, and the proxy gets the person's ident
   await using provider = await start({ nameOf: () => "Zoë" });
   const { person } = await provider.employ();
   const visitor = new Visitor(provider);
-  assertEquals((await visitor.ask(WIKI)).status, 401);
+  // Identity headers of a request never appear in the response.
+  const forged = { "remote-user": "did:web:ceo.example", "remote-groups": "x" };
+  const out = await visitor.ask(WIKI, forged);
+  assertEquals([out.status, out.headers.get("remote-user")], [401, null]);
   const { url, steps } = await visitor.logIn(person, PAGE);
   assertEquals(url.href, SHOWN);
   const back = `http://${WIKI}/_sig/return?code=`;
   assert(steps.some((each) => each.startsWith(back)));
-  const { status, headers } = await visitor.ask(WIKI);
+  const { status, headers } = await visitor.ask(WIKI, forged);
   assertEquals(status, 200);
   assertEquals(headers.get("remote-user"), person.did);
   assertEquals(headers.get("remote-groups"), "employee,role:deploy");
@@ -113,15 +116,25 @@ Deno.test("a revocation denies access at the next request, or where answers may 
   }
 });
 
-Deno.test("an unreachable issuer neither ends access nor grants it", async () => {
-  await using provider = await start();
+Deno.test("an unreachable issuer grants no access, and ends it only after the grace period, with 503", async () => {
+  await using provider = await start({ graceMs: 60_000 });
   const { visitor, person } = await Visitor.logIn(provider, PAGE);
   provider.issuerIsDown = true;
+  provider.skewMs = 58_000;
   const { status, headers } = await visitor.ask(WIKI);
   assertEquals([status, headers.get("remote-user")], [200, person.did]);
   const { refusal } = await visitor.walk(visitor.gate(`http://${OPS}/`));
   assertMatch(refusal ?? "", /^503 .*"code":"fetch_status"/s);
   assertEquals((await visitor.ask(OPS)).status, 401);
+  provider.skewMs = 66_000;
+  const late = await visitor.at(WIKI).ask(`${provider.origin}/forward-auth`, {
+    headers: { "x-forwarded-host": WIKI },
+  });
+  assertEquals([late.status, late.body.code], [503, "fetch_status"]);
+  assertEquals(late.headers.get("retry-after"), "5");
+  provider.issuerIsDown = false;
+  provider.skewMs = 76_000;
+  assertEquals((await visitor.ask(WIKI)).status, 200);
 });
 
 Deno.test("a logout ends access to every host", async () => {

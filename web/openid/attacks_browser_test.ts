@@ -43,6 +43,16 @@ Deno.test("only the browser that started a login can read, finish or decline it"
   }
   // The login is unchanged.
   assertEquals((await send()).status, 200);
+  // A changed one is unknown to its own browser too, and an old one.
+  const read = async (id: string) => {
+    const url = `${origin}/oidc/interaction/${id}`;
+    return (await attacker.ask(url)).status;
+  };
+  assertEquals([await read(`${id}x`), await read(`e${id}`)], [404, 404]);
+  provider.skewMs = 15 * 60_000 - 1_000;
+  assertEquals(await read(id), 200);
+  provider.skewMs = 15 * 60_000 + 1_000;
+  assertEquals(await read(id), 404);
 });
 
 Deno.test("pages of other sites, or of other hosts of the domain, can't finish a login", async (t) => {

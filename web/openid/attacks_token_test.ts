@@ -90,10 +90,13 @@ Deno.test("a second use of a code revokes all of its tokens", async () => {
   assertRefused(await provider.refresh(body.refresh_token), REFUSED.grant);
 });
 
-Deno.test("refresh tokens rotate, and reuse of an old one revokes the family", async () => {
+Deno.test("refresh tokens rotate; reuse of an old one revokes the family, a forged one does not", async () => {
   await using provider = await TestProvider.start();
-  const code = await provider.newCode();
-  const first = (await provider.redeem(code)).body;
+  const first = await provider.logIn();
+  const [id] = first.refresh_token.split(".");
+  for (const token of [`${id}.${"A".repeat(43)}`, first.access_token]) {
+    assertRefused(await provider.refresh(token), REFUSED.grant);
+  }
   const second = (await provider.refresh(first.refresh_token)).body;
   assert(second.refresh_token !== first.refresh_token);
   const third = (await provider.refresh(second.refresh_token)).body;

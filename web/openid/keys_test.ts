@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { decodeProtectedHeader, exportJWK, generateKeyPair } from "jose";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { generateProviderKeys, readProviderKeys } from "./keys.ts";
@@ -19,6 +19,10 @@ Deno.test("publishes only public members, with thumbprints as kids, and keeps ol
     JSON.stringify({ keys: [...newer.keys, ...JSON.parse(text).keys] }),
   );
   assertEquals(both.jwks.keys.length, 6);
+  // Each seals with its own, newest first, and reads those of all.
+  const other = await readProviderKeys(JSON.stringify(newer));
+  assertEquals(both.macsOf("x"), [...other.macsOf("x"), ...keys.macsOf("x")]);
+  assertNotEquals(other.macsOf("x"), keys.macsOf("x"));
   assertEquals(both.jwks.keys.slice(3), keys.jwks.keys);
   for (const [i, alg] of (["RS256", "ES256", "EdDSA"] as const).entries()) {
     const token = await both.sign({ alg, typ: "JWT" }, {});

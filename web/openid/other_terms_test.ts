@@ -1,11 +1,10 @@
 import { createMemoryStore } from "@sig/consumer/store";
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import {
   assertRefused,
-  Browser,
-  cookieAt,
+  type Browser,
   REFUSED,
   TestProvider,
   type TestProviderOptions,
@@ -104,48 +103,6 @@ Deno.test("a login that shares the store does not deliver another login's notifi
   assertEquals(receiver.subjects, []);
   assertEquals(await provider.deliver(), 1);
   assertEquals(receiver.subjects, [person.did]);
-});
-
-Deno.test("an attestation for one login is rejected by another one over the same store", async () => {
-  const shared = { store: createMemoryStore() };
-  await using one = await TestProvider.start(shared);
-  const origin = "http://127.0.0.1:8788";
-  await using other = await TestProvider.start({
-    ...shared,
-    like: one,
-    web: { audiences: [origin] },
-  });
-  const { person } = await one.employ();
-  const thief = new Browser();
-  const url = await one.authorizeUrl();
-  const { id, attestation, send } = await thief.sign(one, person, url);
-  const browser = thief.cookies.get(cookieAt("sig-browser", one))!;
-  thief.cookies.set(cookieAt("sig-browser", { origin }), browser);
-  const { status, body, text } = await thief.answer(other.origin, id, {
-    attestation,
-  });
-  assertEquals([status, body.code], [404, "not_found"], text);
-  assertEquals(await thief.silentError(other), "login_required");
-  assertEquals((await send()).status, 200);
-});
-
-Deno.test("a form_post answer of one login is not valid at another one with the same keys", async () => {
-  await using one = await TestProvider.start();
-  await using other = await TestProvider.start({
-    like: one,
-    web: { audiences: ["http://127.0.0.1:8788"] },
-  });
-  const changes = { response_mode: "form_post", prompt: "none" };
-  const browser = new Browser();
-  const { pathname, search } = await browser.follow(
-    await one.authorizeUrl(changes),
-  );
-  const at = ({ origin }: TestProvider) =>
-    browser.ask(`${origin}${pathname}${search}`);
-  assertEquals((await at(one)).status, 200);
-  const { status, text } = await at(other);
-  assertEquals(status, 400);
-  assertStringIncludes(text, "this answer has expired");
 });
 
 Deno.test("an application with new requirements gets nothing while the issuer fails", async () => {

@@ -26,14 +26,6 @@ async function killBeforeToken(
   const code = await browser.signInForCode(first, person);
   await fleet.kill(first);
   const third = await fleet.start(store);
-  // At every replica, the code is bound to its request and valid once.
-  const stolen = { redirect_uri: "https://app.example/cb?tenant=1" };
-  const other = { client_id: "other" };
-  const guess = { code_verifier: "w".repeat(45) };
-  for (const changes of [stolen, other, guess]) {
-    const { status, body } = await third.redeem(code, changes);
-    assertEquals([status, body.error], [400, "invalid_grant"]);
-  }
   const uses = await Promise.all(
     [second, third, second, third].map((each) => each.redeem(code)),
   );
@@ -44,18 +36,7 @@ async function killBeforeToken(
   // The person is still logged in at every process.
   const url = await third.authorizeUrl({ prompt: "none" });
   const again = await browser.codeAt(url);
-  const { status, body } = await second.redeem(again);
-  assertEquals(status, 200);
-  // At most one of two concurrent refreshes succeeds; the other one is reuse of
-  // the token, which revokes the family.
-  const rotated = await Promise.all(
-    [second, third].map((each) => each.refresh(body.refresh_token)),
-  );
-  const statuses = rotated.map(({ status }) => status).sort();
-  assertEquals(statuses, [200, 400]);
-  const next = rotated.find(({ status }) => status === 200)!;
-  const last = await second.refresh(next.body.refresh_token);
-  assertEquals([last.status, last.body.error], [400, "invalid_grant"]);
+  assertEquals((await second.redeem(again)).status, 200);
   return [second, third];
 }
 

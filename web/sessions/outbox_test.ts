@@ -123,10 +123,9 @@ Deno.test("two processes deliver each notification once, also after the applicat
   await both();
   fixture.broken.clear();
   assertEquals(fixture.delivered, []);
-  for (let i = 0; i < 5; i++) {
-    fixture.atMs += 25_000;
-    await both();
-  }
+  // The pause after one failure is a second.
+  fixture.atMs += 1_000;
+  await both();
   const subjects = fixture.delivered.map(({ subject }) => subject);
   assertEquals(subjects.toSorted(), ["p0", "p1", "p2", "p3", "p4"]);
 });
