@@ -56,9 +56,6 @@ export async function openKvStore(
   { place, unavailable }: ShownStore,
 ): Promise<RecordStore> {
   const kv = await openKv(path, unavailable);
-  // A file has one writer at a time: hundreds of concurrent transactions would
-  // only block other processes. A served database has many writers.
-  const turn = path === undefined ? <T>(work: () => T) => work() : oneAtATime();
   const isBusy = (error: unknown) =>
     error instanceof Conflict || isKvBusy(error);
   const counts = new Map<string, Promise<Count>>();
@@ -70,14 +67,7 @@ export async function openKvStore(
       return await withDeadline(
         TIMEOUT_MS,
         (signal) =>
-          retryWhileBusy(
-            // Work must not start after its deadline.
-            () =>
-              turn(() =>
-                signal.aborted ? Promise.reject(new DeadlineOver()) : work()
-              ),
-            { isBusy, timeoutMs: TIMEOUT_MS },
-          ),
+          retryWhileBusy(work, { isBusy, timeoutMs: TIMEOUT_MS, signal }),
       );
     } catch (error) {
       if (isSigError(error)) throw error;
@@ -308,16 +298,6 @@ function belongsToOtherProgram(path: string): boolean {
 /** Another process changed the entry between our read and our write. */
 class Conflict extends Error {
   override readonly name = "Conflict";
-}
-
-/** Runs pieces of work one at a time, in the order of the calls. */
-function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = mine.catch(() => {});
-    return mine;
-  };
 }
 
 /** Nothing was written then. */

@@ -26,11 +26,13 @@ export async function retryWhileBusy<T>(
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (let pauseMs = 1;; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    let busy: unknown;
     try {
       return await work();
     } catch (error) {
       const isOver = signal?.aborted || performance.now() >= end;
       if (!isBusy(error) || isOver) throw error;
+      busy = error;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, pauseMs * (0.5 + Math.random()));
@@ -39,6 +41,8 @@ export async function retryWhileBusy<T>(
     await promise;
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
+    // Work must not start after its deadline.
+    if (signal?.aborted) throw busy;
   }
 }
 
