@@ -1,7 +1,8 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { tempFolder } from "../tests/kit/process.ts";
 import { createServerIo, parseFlags } from "./program/mod.ts";
+import { post } from "./testdata/asking.ts";
 import { apiProgram } from "./sig_api.ts";
 
 /** Starts the program with a token file of this content. */
@@ -45,4 +46,27 @@ Deno.test("rejects a token file without a valid token", async () => {
     "document_too_large",
     "it is larger than 4096 bytes",
   );
+});
+
+Deno.test("a public server needs a token or --public; the token and the limits are the application's", async () => {
+  const proxied = ["--trust-proxy", "192.0.2.1/32"];
+  const { flags } = apiProgram;
+  const given = parseFlags(proxied, { flags, seeHelp: "" });
+  const { context } = await expectSigError(
+    () => apiProgram.start(given, createServerIo()),
+    "invalid_request",
+    "Cannot run: a server that others can reach needs --token-file, or --public",
+  );
+  assertStringIncludes(
+    context.hint!,
+    '--trust-proxy "192.0.2.1/32" says that they do. ',
+  );
+  const { createApp } = await start("s3cret\n", ...proxied, "--rate-limit=2/s");
+  const app = await createApp("http://127.0.0.1", undefined);
+  const statuses: number[] = [];
+  for (const sent of ["Bearer s3cret", "Bearer other", "Bearer s3cret"]) {
+    const headers = { authorization: sent };
+    statuses.push((await post(app, "/v1/check", {}, headers)).status);
+  }
+  assertEquals(statuses, [400, 401, 429]);
 });

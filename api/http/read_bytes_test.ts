@@ -215,6 +215,8 @@ Deno.test("a missing body is an empty body", async () => {
   assertEquals([error, length], [undefined, 0]);
 });
 
+// promise: Bodies in small chunks do not delay other requests.
+
 Deno.test("a body without a length has a limited number of chunks", async () => {
   const chunks = (count: number, size: number, wait?: () => Promise<void>) => {
     const all = Array.from({ length: count }, () => new Uint8Array(size));

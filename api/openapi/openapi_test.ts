@@ -119,6 +119,9 @@ Deno.test("the served routes are the documented routes", async () => {
   assertValid({ $ref: "#/components/schemas/Problem" }, lost.body, "404");
 });
 
+// promise: `Host`, media type, `Sec-Fetch-Site` and tokens are checked before
+//   anything else.
+
 Deno.test("every rejection before a route is documented", async () => {
   let ms = 0;
   const app = createApp({

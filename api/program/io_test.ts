@@ -1,6 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { isSigError } from "@sig/core";
-import { createProcessIo, dataFolder, readVariable } from "./io.ts";
+import {
+  createProcessIo,
+  dataFolder,
+  readVariable,
+  readVariables,
+} from "./io.ts";
 import { createServerIo } from "./run_server.ts";
 
 async function refusal(path: string, maxBytes: number): Promise<string> {
@@ -96,3 +101,21 @@ Deno.test({
     assertEquals(readVariable(NAME), undefined);
   },
 });
+
+Deno.test("all variables are read with the permission to list them", () => {
+  const { values, looked } = given("a", () => readVariables([]));
+  assertEquals([values[NAME], looked], ["a", "all"]);
+});
+
+for (const env of [[NAME], false] as const) {
+  Deno.test({
+    name: `${env ? "a narrow" : "no"} permission shows known variables only`,
+    permissions: { env: env && [...env] },
+    fn() {
+      const expected = env
+        ? { values: { [NAME]: "" }, looked: "known" }
+        : { values: {}, looked: "none" };
+      assertEquals(readVariables([NAME, "PATH"]), { ...expected } as unknown);
+    },
+  });
+}

@@ -71,21 +71,20 @@ const NO_HOST = { status: 400, code: "invalid_request" };
 
 /** Host names by which a web page could reach this server. */
 const HOSTS: readonly Probe[] = [
-  ...["evil.example", "evil.example:80", "localhost.evil.example", "127.1"]
-    .map((host) => ({
-      name: `Host: ${host}`,
-      data: head(GET, [], `Host: ${host}`),
-      ...OTHER_HOST,
-    })),
+  {
+    name: "a foreign host",
+    data: head(GET, [], "Host: evil.example"),
+    ...OTHER_HOST,
+  },
   // Each of these would shift the path of the request's URL, or is not a valid
   // host.
-  ...["", "evil@localhost", "localhost/docs#", "localhost?", "a b", "[", "%zz"]
-    .concat("localhost:99999", "localhost, localhost", "localhost\\")
-    .map((host) => ({
-      name: `Host: ${host}, which is not a host`,
-      data: head(GET, [], `Host: ${host}`),
-      ...NO_HOST,
-    })),
+  ...["", "evil@localhost", "localhost/docs#", "localhost?", "a b"].map((
+    host,
+  ) => ({
+    name: `Host: ${host}, which is not a host`,
+    data: head(GET, [], `Host: ${host}`),
+    ...NO_HOST,
+  })),
   {
     name: "an absolute target with a foreign host",
     data: head("GET http://evil.example/healthz HTTP/1.1"),
@@ -110,23 +109,15 @@ const HOSTS: readonly Probe[] = [
 /** How many chunks of 64 KiB are over the limit of the request. */
 const CHUNKS = { api: 300, web: 3 };
 
-/** Bodies that must not be read; `contract_test.ts` tests others. */
-function bodies(name: ServerName): readonly Probe[] {
-  const { path } = QUESTIONS[name];
-  return [
-    {
-      name: "chunks over the limit",
-      data: head(`POST ${path} HTTP/1.1`, [
-        ...[JSON_TYPE, "Transfer-Encoding: chunked"],
-      ]) + `10000\r\n${"x".repeat(65_536)}\r\n`.repeat(CHUNKS[name]),
-      ...{ status: 413, code: "body_too_large" },
-    },
-    {
-      name: "a page of another site",
-      data: rawPost(path, "{}", ["Sec-Fetch-Site: cross-site"]),
-      ...{ status: 403, code: "origin_not_allowed" },
-    },
-  ];
+/** A body that must not be read. */
+function endless(name: ServerName): Probe {
+  return {
+    name: "chunks over the limit",
+    data: head(`POST ${QUESTIONS[name].path} HTTP/1.1`, [
+      ...[JSON_TYPE, "Transfer-Encoding: chunked"],
+    ]) + `10000\r\n${"x".repeat(65_536)}\r\n`.repeat(CHUNKS[name]),
+    ...{ status: 413, code: "body_too_large" },
+  };
 }
 
 const NOT_FOUND = { status: 404, code: "not_found" };
@@ -134,15 +125,19 @@ const NOT_FOUND = { status: 404, code: "not_found" };
 /** Paths without a route. */
 const PATHS: readonly Probe[] = [
   ...[
-    ...["/nowhere", "//healthz", "/healthz/", "/HEALTHZ", "/v1/../healthz"],
-    ...["/../../etc/passwd", "/%2e%2e/etc/passwd", "/%00", "/%0d%0aX-A:%20b"],
-    ...["/%1b[2J", "/.git/config", "//localhost/healthz", "/v1/auth/x"],
+    ...["/nowhere", "//healthz", "/v1/../healthz", "/%2e%2e/etc/passwd"],
+    ...["/%0d%0aX-A:%20b", "/%1b[2J", "//localhost/healthz"],
   ].map((path) => ({
     name: path,
     data: head(`GET ${path} HTTP/1.1`),
     ...NOT_FOUND,
   })),
   { name: "OPTIONS *", data: head("OPTIONS * HTTP/1.1"), ...NOT_FOUND },
+  ...["TRACE", "FOO", "get"].map((method) => ({
+    name: `the method ${method}`,
+    data: head(`${method} /healthz HTTP/1.1`),
+    ...{ status: 405, code: "method_not_allowed" },
+  })),
 ];
 
 // Control characters, including those of Unicode.
@@ -153,7 +148,7 @@ for (const name of SERVERS) {
   Deno.test(`${name}: every hostile request gets its expected response and logs no error`, async (t) => {
     await using server = await ServerProcess.start(name, ["--log", "json"]);
     const { path, body } = QUESTIONS[name];
-    const probes = [...SMUGGLING, ...HOSTS, ...PATHS, ...bodies(name)];
+    const probes = [...SMUGGLING, ...HOSTS, ...PATHS, endless(name)];
     for (const { name, data, status, code } of probes) {
       await t.step(name, async () => {
         const response = await exchangeRaw(server.port, data);

@@ -2,16 +2,13 @@
 // variables.
 import { assert, assertEquals } from "@std/assert";
 import { Person } from "../../web/testdata/independent_client.ts";
-import { freePort, tempFolder } from "../kit/process.ts";
+import { tempFolder } from "../kit/process.ts";
 import { serveLoopback } from "../kit/loopback.ts";
 import { exchangeRaw, head } from "../kit/raw_client.ts";
 import { HAS_REDIS, startRedis, whileFrozen } from "../kit/redis_server.ts";
 import { askJson, ServerProcess, SERVERS } from "../kit/server_process.ts";
 import { waitForEqual, waitUntil } from "../kit/wait.ts";
-import {
-  ALICE,
-  startLoopbackIssuer,
-} from "../ship/testdata/loopback_issuer.ts";
+import { startLoopbackIssuer } from "../ship/testdata/loopback_issuer.ts";
 
 // promise: No attribute of our metrics names a subject, a path or an id.
 
@@ -90,12 +87,6 @@ const EXPORT_IMMEDIATELY = {
   OTEL_BSP_SCHEDULE_DELAY: "100",
 };
 
-/** Returns the routes of the answered requests. */
-function routesOf(spans: readonly Span[]): readonly (string | undefined)[] {
-  return spans.filter(({ kind }) => kind === 2)
-    .map(({ attributes }) => attributes["http.route"]).sort();
-}
-
 /** Returns the metrics of this project, each as its value and attributes. */
 function projectMetrics(metrics: ReadonlyMap<string, readonly Point[]>) {
   return Object.fromEntries(
@@ -154,55 +145,6 @@ function assertNoIdentifiers(
     );
   assertEquals(named, []);
 }
-
-Deno.test("api: measures decisions, failures and the age of the feed without identifying anybody", async () => {
-  await using collector = startCollector();
-  await using issuer = await startLoopbackIssuer();
-  const silent = `127.0.0.1:${freePort()}`;
-  await using server = await ServerProcess.start(
-    "api",
-    ["--allow-insecure", "--issuer", issuer.host, "--issuer", silent],
-    { env: { ...collector.env, ...EXPORT_IMMEDIATELY } },
-  );
-  const ask = async (issuer: string, role = "deploy") => {
-    const question = { issuer, subject: ALICE, require: [`role=${role}`] };
-    return (await askJson(`${server.url}/v1/check`, question)).status;
-  };
-  assertEquals(await ask(issuer.host), 200);
-  assertEquals(await ask(issuer.host, "admin"), 200);
-  assertEquals(await ask(silent), 502);
-  const unlisted = await askJson(`${server.url}/v1/check/batch`, {
-    checks: [issuer.host, silent].map((issuer) => ({
-      issuer,
-      subject: ALICE,
-      require: ["role=deploy"],
-    })),
-  });
-  assertEquals(unlisted.body.results.length, 2);
-  const found = await waitUntil("all is counted", () => {
-    const metrics = projectMetrics(collector.metrics);
-    const age = metrics["sig.feed.age_seconds"]?.length;
-    // The second question gets the first error while the issuer is spared, which
-    // is not another failure, unless the machine is slow.
-    const failures = Number(metrics["sig.refresh.failures"]?.[0]);
-    const isAll = metrics["sig.decisions"]?.some((each) =>
-      each.startsWith("2 allow")
-    );
-    return failures >= 1 && failures <= 2 && isAll && age && metrics;
-  });
-  assertEquals(found["sig.decisions"], [
-    `1 deny ${issuer.did} role_missing`,
-    `2 allow ${issuer.did} none`,
-  ]);
-  const [age, did] = found["sig.feed.age_seconds"]![0]!.split(" ");
-  assert(Number(age) >= 0);
-  assertEquals([did, found["sig.feed.age_seconds"]!.length], [issuer.did, 1]);
-  assertNoIdentifiers(collector.metrics, [ALICE, "alice-1"]);
-  await waitForEqual(
-    () => routesOf(collector.spans),
-    ["/v1/check", "/v1/check", "/v1/check", "/v1/check/batch"],
-  );
-});
 
 Deno.test({
   name:
