@@ -6,7 +6,6 @@ import {
 } from "@std/assert";
 import { status } from "../../tests/kit/issuer_server.ts";
 import {
-  feedOf,
   importTestKeys,
   lineOf,
   NOW,
