@@ -16,7 +16,7 @@ import type { VerifiedAnswer } from "@sig/jose";
 import { invitationUsed } from "./append/append_batch.ts";
 import type { UpsertDraft } from "./append/draft.ts";
 import { activeOfPerson, isBefore, secondOf } from "./plan/person_index.ts";
-import { type PublishedState, rootIn } from "./plan/published.ts";
+import type { PublishedState } from "./plan/published.ts";
 
 /**
  * Returns the draft for an answered invitation: the invitation's terms and the
@@ -120,7 +120,7 @@ export function enrolmentDraft(
   // Link to the root, so that a chain of devices never becomes too long for
   // readers.
   const begins = secondOf(now);
-  const same_person_as = rootIn(state, claims.same_person_as);
+  const same_person_as = state.personOf(claims.same_person_as);
   return {
     ...draft,
     relationship_type,
@@ -176,14 +176,11 @@ function requireFurtherKey(
   subject: string,
   person: string,
 ): void {
-  const root = rootIn(state, person);
-  const isKnown = state.canLink?.(subject, root) === false ||
-    Iterator.from(state.relationships.values())
-      .some(({ upsert }) => upsert.subject === subject);
-  const isOther = rootIn(state, subject) !== root;
+  const root = state.personOf(person);
+  const isOther = state.personOf(subject) !== root;
   const isActive = activeOfPerson(state, subject)
     .some(({ upsert }) => upsert.subject === subject);
-  if (!isActive && !(isKnown && isOther)) return;
+  if (!isActive && (!isOther || state.canLink(subject, root))) return;
   throw new SigError("subject_mismatch", {
     action: "enrol",
     reason: isOther

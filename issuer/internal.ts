@@ -18,5 +18,5 @@ export {
 } from "./plan/person_index.ts";
 export { endedNamesake } from "./plan/namesakes.ts";
 export { doubtsAboutPlan } from "./plan/plan_doubts.ts";
-export { historyOf, joinPeople } from "./plan/published.ts";
+export { joinPeople } from "./plan/published.ts";
 export { readPlan } from "./plan/read_plan.ts";

@@ -151,9 +151,7 @@ async function requireFirstKey(
   person: string,
 ): Promise<void> {
   // Not a warning: without the file, somebody who left could come back.
-  const people = (await readPeopleFile(call)).linked(
-    (each) => personOf?.(each) ?? each,
-  );
+  const people = (await readPeopleFile(call)).linked(personOf);
   const key = people.keyOfPerson(person);
   const others = [...relationships.values()].filter((each) =>
     each.first_event_id !== event_id &&
@@ -191,7 +189,7 @@ async function enrolOne(call: EnrolCall, path: string): Promise<number> {
     const reviewed = await reviewUpsert(call, issuer, { ...draft });
     const { same_person_as = subject } = claims;
     // A name belongs to the person, not to a single key.
-    const person = state?.personOf?.(same_person_as) ?? same_person_as;
+    const person = state?.personOf(same_person_as) ?? same_person_as;
     return {
       drafts: [draft],
       // The answer to one invitation, which is shown before the question.

@@ -22,7 +22,8 @@ import {
 } from "../command_line/values.ts";
 import { safe, warn, writeJson } from "../output/write.ts";
 import { termLines, writeLines } from "../output/fields.ts";
-import { doubtsAbout, publishedState } from "../issue/change_notices.ts";
+import { doubtsAbout } from "../issue/change_notices.ts";
+import { openIssuerDir, publishedState } from "../issue/open_issuer.ts";
 import { READING_FLAGS } from "../people/list_flags.ts";
 import { inviteListed, requireListFlags } from "./invite_list.ts";
 import { DIR_FLAG, KEY_FLAGS, typeFlag } from "../issue/flags.ts";
@@ -110,7 +111,6 @@ export const invite = typedCommand({
       ? undefined
       : requireListFlags(call.flags);
     const own = folder === undefined ? ownTerms(call.flags) : undefined;
-    const { openIssuerDir } = await import("../issue/open_issuer.ts");
     const { createInvitation, invitationLink } = await import("@sig/jose");
     await using issuer = await openIssuerDir(call);
     const { did: from, signingKey: key } = await issuer.identity();

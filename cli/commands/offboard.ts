@@ -4,11 +4,7 @@ import type { RevokeDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import { AS_PERSON, did } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
-import {
-  MOST_NAMED,
-  publishedState,
-  writeChanges,
-} from "../issue/change_notices.ts";
+import { MOST_NAMED } from "../issue/change_notices.ts";
 import {
   DIR_FLAG,
   ENDING_FLAGS,
@@ -16,6 +12,8 @@ import {
   SIGNING_FLAGS,
   typeFlag,
 } from "../issue/flags.ts";
+import { publishedState } from "../issue/open_issuer.ts";
+import { writeChanges } from "../output/changes.ts";
 import { counted } from "../output/write.ts";
 import { PEOPLE_FLAG } from "../people/people.ts";
 
@@ -53,7 +51,7 @@ export const offboard = typedCommand({
       const { subject, type } = call.flags;
       const active = activeOfPerson(state, subject, type);
       if (active.length === 0) {
-        const whose = state.people?.named(subject).name ?? subject;
+        const whose = state.people.named(subject).name ?? subject;
         throw new SigError("unknown_relationship", {
           action: "offboard",
           reason: `${JSON.stringify(whose)} has no active relationship${

@@ -15,12 +15,9 @@ import type { EventDraft, Issuer, PlannedChange } from "@sig/issuer";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { did, id } from "../command_line/values.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
-import {
-  MOST_NAMED,
-  publishedState,
-  stillActive,
-  writeChanges,
-} from "../issue/change_notices.ts";
+import { MOST_NAMED, stillActive } from "../issue/change_notices.ts";
+import { publishedState } from "../issue/open_issuer.ts";
+import { writeChanges } from "../output/changes.ts";
 import {
   APPEND_FLAGS,
   commonMembers,

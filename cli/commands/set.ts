@@ -24,12 +24,9 @@ import {
   role,
 } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
-import {
-  doubtsAbout,
-  namesOf,
-  publishedState,
-  writeChanges,
-} from "../issue/change_notices.ts";
+import { doubtsAbout, namesOf } from "../issue/change_notices.ts";
+import { publishedState } from "../issue/open_issuer.ts";
+import { writeChanges } from "../output/changes.ts";
 import {
   commonMembers,
   contentFlags,
@@ -83,7 +80,6 @@ export const set = typedCommand({
       const {
         activeOfPerson,
         changeRelationship,
-        historyOf,
         PersonIndex,
         severalOfOtherKey,
       } = await import("@sig/issuer/internal");
@@ -105,7 +101,7 @@ export const set = typedCommand({
       const { "event-id": eventId, reason, "issued-at": issued_at } =
         call.flags;
       // A repetition repeats one event, and writes nothing for other keys.
-      const repeated = historyOf(state).events.get(eventId ?? "");
+      const repeated = state.history.events.get(eventId ?? "");
       const all = [undefined, ...others].map((published) => {
         const each = published?.upsert ?? upsert;
         const isNamed = published === undefined && repeated === undefined;

@@ -15,15 +15,10 @@ import type {
   AppendedEvent,
   CurrentRelationship,
   Issuer,
-  PlannedChange,
   PublishedState,
 } from "@sig/issuer";
-import type { Call } from "../command_line/command.ts";
-import { type PeopleValue, tryReadPeopleFile } from "../people/people.ts";
 import { type AppendCall, canAsk } from "./append_proposal.ts";
-import type { Output } from "../output/write.ts";
-import { writeChange } from "../output/changes.ts";
-import { KnownNames, type People } from "@sig/issuer/people";
+import { KnownNames } from "@sig/issuer/people";
 
 /** Maximum number of relationships, or of doubts, that are listed. */
 export const MOST_NAMED = 10;
@@ -36,29 +31,6 @@ export function namesOf({ relationships }: PublishedState): KnownNames {
   return new KnownNames(
     Iterator.from(relationships.values()).map(({ upsert }) => upsert),
   );
-}
-
-/**
- * Returns the state of an issuer, joined with the people file, whose faults are
- * warnings.
- */
-export async function publishedState(
-  call: Call<PeopleValue>,
-  issuer: Issuer,
-): Promise<PublishedState> {
-  // Not with `@sig/issuer/internal`, which display names need not load.
-  const people = await tryReadPeopleFile(call);
-  const state = await issuer.published();
-  return { ...state, people: people.linked(state.personOf) };
-}
-
-/** Prints changes, with display names for their subjects. */
-export function writeChanges(
-  call: Output,
-  changes: readonly PlannedChange[],
-  people: People | undefined,
-): void {
-  for (const each of changes) writeChange(call, each, people);
 }
 
 /** Compares an upsert draft with the current state of the feed. */
@@ -141,19 +113,16 @@ async function doubtsAboutLink(
 ): Promise<readonly string[]> {
   const { same_person_as: person } = (metadata ?? {}) as OpenObject;
   if (typeof person !== "string" || typeof subject !== "string") return [];
-  const { canLink, personOf, relationships } = await issuer.published();
-  const known = new Set(
-    Iterator.from(relationships.values()).map(({ upsert }) => upsert.subject),
-  );
-  if (!known.has(person)) {
+  const { canLink, history, personOf } = await issuer.published();
+  if (!history.firsts.has(person)) {
     return [`same_person_as names ${person}, which no event is about`];
   }
   if (
-    canLink?.(subject, person) !== false ||
-    personOf?.(subject) === personOf?.(person)
+    canLink(subject, person) ||
+    personOf(subject) === personOf(person)
   ) return [];
   return [
-    known.has(subject)
+    history.firsts.has(subject)
       ? `${subject} has events already, so that its same_person_as is ignored`
       : `same_person_as is ignored: another key names ${subject} already, or ${person} is eight links from its root`,
   ];

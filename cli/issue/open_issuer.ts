@@ -7,11 +7,13 @@ import {
   type Issuer,
   openIssuer,
   type PublishedDocuments,
+  type PublishedState,
 } from "@sig/issuer";
 import { AGENT_LOCK_TIMEOUT_MS } from "@sig/issuer/internal";
 import type { SigningKey } from "@sig/jose";
 import type { Call } from "../command_line/command.ts";
 import { type Output, warn } from "../output/write.ts";
+import { type PeopleValue, tryReadPeopleFile } from "../people/people.ts";
 import type { IssuerValues } from "./flags.ts";
 import { findAgentKey, isAgentKey } from "./agent_key.ts";
 import {
@@ -85,6 +87,20 @@ export async function openIssuerForAppend(
     await issuer.close();
     throw error;
   }
+}
+
+/**
+ * Returns the state of an issuer, joined with the people file, whose faults are
+ * warnings.
+ */
+export async function publishedState(
+  call: Call<PeopleValue>,
+  issuer: Issuer,
+): Promise<PublishedState> {
+  // Not with `@sig/issuer/internal`, which display names need not load.
+  const people = await tryReadPeopleFile(call);
+  const state = await issuer.published();
+  return { ...state, people: people.linked(state.personOf) };
 }
 
 /** Opens a key under the kid that the issuer's documents publish it with. */

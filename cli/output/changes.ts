@@ -57,12 +57,12 @@ const MARKS = Object.freeze(
 export function writePlan(
   call: Output,
   plan: Plan,
-  people: People | undefined,
+  people: People,
 ): void {
   const { io } = call;
   const byPerson = Map.groupBy(
     plan.changes,
-    ({ subject }) => people?.keyOf(subject) ?? subject,
+    ({ subject }) => people.keyOf(subject),
   );
   for (const change of [...byPerson.values()].flat()) {
     writeChange(call, change, people, plan.reason_code);
@@ -110,11 +110,20 @@ function summary({ changes, unchanged, unmanaged }: Plan): string {
   return `${what}; ${unchanged} as they are${rest}.`;
 }
 
+/** Writes changes without a summary. */
+export function writeChanges(
+  call: Output,
+  changes: readonly PlannedChange[],
+  people: People,
+): void {
+  for (const each of changes) writeChange(call, each, people);
+}
+
 /** Writes one change, field by field. */
-export function writeChange(
+function writeChange(
   call: Output,
   change: PlannedChange,
-  people: People | undefined,
+  people: People,
   reasonCode?: string,
 ): void {
   const { io } = call;
@@ -124,7 +133,7 @@ export function writeChange(
   const place = row === null ? "" : `  (row ${row})`;
   const which = id === null ? "" : `  ${safe(id)}`;
   const head = colour(io, "stdout", paint, `${mark} ${verb}`);
-  const known = people?.named(subject).name;
+  const known = people.named(subject).name;
   const name = known ? `${safe(known)}  ` : "";
   io.stdout(
     `${head}  ${name}${safe(known ? shortDid(subject) : subject)}  ${

@@ -16,7 +16,7 @@ import {
 import { namePeople } from "../people/find_subject.ts";
 import { findNamesakes } from "./namesakes.ts";
 import { PersonIndex } from "./person_index.ts";
-import { historyOf, joinPeople, type PublishedState } from "./published.ts";
+import { joinPeople, type PublishedState } from "./published.ts";
 
 /** Changes of up to this number of people need no confirmation. */
 const MAX_PEOPLE = 5;
@@ -129,7 +129,7 @@ export function requireGuards(
     ]);
   }
   const { newRoles = [] } = options;
-  const { roles } = historyOf(state);
+  const { roles } = state.history;
   const fresh = new Set(upserts.flatMap(({ roles = [] }) => roles));
   for (const role of state.last_sequence === 0 ? [] : fresh) {
     if (roles.has(role) || newRoles.includes(role)) continue;
@@ -171,7 +171,7 @@ function withDraftLinks(
   for (const { metadata, subject } of drafts) {
     const root = metadata?.same_person_as;
     if (typeof root !== "string" || links.has(subject)) continue;
-    if (state.canLink?.(subject, root) ?? true) links.set(subject, root);
+    if (state.canLink(subject, root)) links.set(subject, root);
   }
   return joinPeople(state, [], links);
 }

@@ -1,12 +1,11 @@
 /** Assigns the rows of a list to people and keys. @module */
 
 import { quote } from "@sig/core/internal";
-import { People } from "../people/people.ts";
 import type { PersonKey } from "../people/people_file.ts";
 import type { DesiredRelationship } from "./members.ts";
 import type { PersonIndex } from "./person_index.ts";
 import { collectFault, invalid, type RowFault } from "./plan_faults.ts";
-import { type PublishedState, rootIn } from "./published.ts";
+import type { PublishedState } from "./published.ts";
 
 /** A row about one key. */
 export interface KeyRow extends DesiredRelationship {
@@ -45,14 +44,14 @@ export function findMovedKeys(
   state: PublishedState,
   desired: readonly DesiredRelationship[],
 ): readonly RowFault[] {
-  const { keys } = state.people ?? new People([]);
+  const { keys } = state.people;
   /** Where a key has which person: in the list, the people file, the feed. */
   type Place = readonly [person: string | undefined, place: string];
   const listed = new Map<string, Place>();
   /** The people of the keys with this root, by the people file. */
   const ofRoot = new Map<string, Place>();
   for (const { person, subject } of keys.values()) {
-    const root = rootIn(state, subject);
+    const root = state.personOf(subject);
     if (person !== undefined && !ofRoot.has(root)) {
       ofRoot.set(root, [person, "same_person_as in the feed"]);
     }
@@ -63,7 +62,7 @@ export function findMovedKeys(
     const places: readonly (Place | undefined)[] = [
       listed.get(subject),
       own && [own.person, describeRow(own.row, "the people file")],
-      own ? undefined : ofRoot.get(rootIn(state, subject)),
+      own ? undefined : ofRoot.get(state.personOf(subject)),
     ];
     if (!listed.has(subject)) {
       listed.set(subject, [person, describeRow(row, "the list")]);

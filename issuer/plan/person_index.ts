@@ -13,12 +13,11 @@ import {
   type RelationshipUpsertEvent,
 } from "@sig/core";
 import { validityAt } from "@sig/core/internal";
-import { People } from "../people/people.ts";
+import type { People } from "../people/people.ts";
 import type { PlannedMembers } from "./members.ts";
 import {
   type EndedRelationship,
   type Ending,
-  historyOf,
   type PublishedHistory,
   type PublishedRelationship,
   type PublishedState,
@@ -68,9 +67,9 @@ export class PersonIndex {
    * (default: the validity does not count, and starts are kept).
    */
   constructor(state: PublishedState, now?: Date) {
-    const { endings, firsts } = historyOf(state);
+    const { endings, firsts } = state.history;
     this.state = state;
-    this.people = state.people ?? new People([], state.personOf);
+    this.people = state.people;
     this.active = [...state.relationships.values()]
       .filter(({ status }) => status === "active");
     this.#now = now;
@@ -207,7 +206,7 @@ export class PersonIndex {
     const isLinked = metadata?.same_person_as !== undefined;
     const further = this.#furtherSince(subject, isLinked) ?? null;
     const isFurther = isBefore(wanted, further);
-    const begun = isActive ? published.active_since ?? 0 : Infinity;
+    const begun = isActive ? published.active_since : Infinity;
     const end = this.#endingsOf(subject).findLast((each) =>
       each.sequence < begun &&
       (each.type === type ||

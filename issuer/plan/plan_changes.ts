@@ -135,15 +135,19 @@ export interface PlanOptions {
  *
  * @example Add a role and keep the end of the contract
  * ```ts
- * import { planChanges } from "@sig/issuer";
+ * import {
+ *   createMemoryKeyStore,
+ *   createMemoryStore,
+ *   initIssuer,
+ *   openIssuer,
+ *   planChanges,
+ * } from "@sig/issuer";
  * import { assertEquals } from "@std/assert";
  *
- * const { changes } = planChanges({
- *   issuer: "did:web:acme.example",
- *   last_sequence: 0,
- *   feed_sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
- *   relationships: new Map(),
- * }, [
+ * const [store, keys] = [createMemoryStore(), createMemoryKeyStore()];
+ * await initIssuer({ store, keys, did: "did:web:acme.example" });
+ * const issuer = await openIssuer({ store, keys, now: () => new Date() });
+ * const { changes } = planChanges(await issuer.published(), [
  *   { subject: "did:web:alice.example", type: "employee", roles: ["deploy"] },
  * ]);
  * assertEquals(changes[0]?.action, "create");

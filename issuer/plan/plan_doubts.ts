@@ -51,9 +51,7 @@ export function doubtsAboutPlan(
     addExpired(row, subject, valid_until);
   }
   const known = new Set(upserts.map(({ subject }) => subject));
-  for (
-    const { persons, roots } of people?.conflicts((key) => known.has(key)) ?? []
-  ) {
+  for (const { persons, roots } of people.conflicts((key) => known.has(key))) {
     add(null, [
       persons.length > 1
         ? `the persons ${

@@ -98,7 +98,7 @@ export class ChangeBuilder {
   #linked(members: PlannedMembers, subject: string): PlannedMembers {
     const root = this.#rootFor(subject);
     if (root === undefined) return members;
-    if (this.#index.state.canLink?.(subject, root) === false) {
+    if (!this.#index.state.canLink(subject, root)) {
       throw invalid(
         "subject",
         `the key ${quote(subject)} can't be linked to ${

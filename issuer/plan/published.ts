@@ -28,8 +28,8 @@ export interface PublishedRelationship {
   readonly last_sequence: number;
   /** The `event_id` of its first upsert. */
   readonly first_event_id: string;
-  /** Sequence of the upsert since which it is active (default: 0). */
-  readonly active_since?: number;
+  /** Sequence of the upsert since which it is or was active. */
+  readonly active_since: number;
 }
 
 /** The revocation of a relationship. */
@@ -77,20 +77,17 @@ export interface PublishedState {
   readonly feed_sha256: string;
   /** Every relationship of the feed, by its identifier. */
   readonly relationships: ReadonlyMap<string, PublishedRelationship>;
-  /**
-   * Returns the root of a subject's person (docs/protocol.md §4.1) (default:
-   * each subject is a person).
-   */
-  readonly personOf?: (subject: string) => string;
+  /** Returns the root of a subject's person (docs/protocol.md §4.1). */
+  readonly personOf: (subject: string) => string;
   /**
    * Returns whether the next upsert of a subject can link it to another one
-   * (docs/protocol.md §4.1) (default: always).
+   * (docs/protocol.md §4.1).
    */
-  readonly canLink?: (subject: string, named: string) => boolean;
-  /** The people file, joined with the links of the feed (default: none). */
-  readonly people?: People;
-  /** Earlier events (default: the last event of each relationship). */
-  readonly history?: PublishedHistory;
+  readonly canLink: (subject: string, named: string) => boolean;
+  /** The people by the links of the feed, and by a people file if joined. */
+  readonly people: People;
+  /** Earlier events. */
+  readonly history: PublishedHistory;
 }
 
 /**
@@ -104,8 +101,8 @@ export function joinPeople(
   state: PublishedState,
   keys: Iterable<PersonKey>,
   links: ReadonlyMap<string, string> = new Map(),
-): PublishedState & { readonly people: People } {
-  const all = new Map(state.people?.keys);
+): PublishedState {
+  const all = new Map(state.people.keys);
   for (const key of keys) {
     const known = all.get(key.subject);
     all.set(key.subject, {
@@ -117,17 +114,9 @@ export function joinPeople(
   }
   const people = new People(
     all.values(),
-    (subject) => rootIn(state, links.get(subject) ?? subject),
+    (subject) => state.personOf(links.get(subject) ?? subject),
   );
   return { ...state, people };
-}
-
-/** Returns the root of a key in the feed, or the key itself. */
-export function rootIn(
-  { personOf = (subject) => subject }: PublishedState,
-  subject: string,
-): string {
-  return personOf(subject);
 }
 
 /**
@@ -147,10 +136,12 @@ export class PublishedRelationships {
   state(
     feed: Pick<PublishedState, "issuer" | "last_sequence" | "feed_sha256">,
   ): PublishedState {
+    const personOf = (subject: string) => this.#persons.rootOf(subject);
     return {
       ...feed,
       relationships: this.#byId,
-      personOf: (subject) => this.#persons.rootOf(subject),
+      personOf,
+      people: new People([], personOf),
       canLink: (subject, named) =>
         !this.#firsts.has(subject) && this.#persons.canLink(subject, named),
       history: {
@@ -179,12 +170,21 @@ export class PublishedRelationships {
         last_sequence,
         first_event_id: before?.first_event_id ?? event.event_id,
         active_since: before?.status === "active"
-          ? before.active_since ?? last_sequence
+          ? before.active_since
           : last_sequence,
       });
     } else if (isRevoke(event)) {
       if (before === undefined) return;
-      this.#endings.push(endingOf(before.upsert, event));
+      const { relationship_type: type, subject } = before.upsert;
+      const { reason_code, effective_at } = event;
+      this.#endings.push({
+        relationship_id: id,
+        sequence: last_sequence,
+        reason_code,
+        effective_at,
+        subject,
+        type,
+      });
       this.#byId.set(id, {
         ...before,
         status: "revoked",
@@ -210,34 +210,6 @@ export async function readPublished(
   const digest = await crypto.subtle.digest("SHA-256", feed);
   const feed_sha256 = encodeHex(new Uint8Array(digest));
   return relationships.state({ issuer, last_sequence, feed_sha256 });
-}
-
-function endingOf(
-  { relationship_type: type, subject }: RelationshipUpsertEvent,
-  revoke: RelationshipRevokeEvent,
-): Ending {
-  const { relationship_id, sequence, reason_code, effective_at } = revoke;
-  const ended = { relationship_id, sequence, reason_code, effective_at };
-  return { ...ended, subject, type };
-}
-
-/** Returns the history of a state, or what its relationships say of it. */
-export function historyOf(
-  { history, relationships }: PublishedState,
-): PublishedHistory {
-  if (history !== undefined) return history;
-  const all = [...relationships.values()];
-  const endings = all.flatMap(({ revoke, upsert }) =>
-    revoke === undefined ? [] : [endingOf(upsert, revoke)]
-  );
-  return {
-    endings: endings.sort((a, b) => a.sequence - b.sequence),
-    firsts: new Map(all.map(({ upsert }) => [upsert.subject, upsert])),
-    roles: new Set(all.flatMap(({ upsert }) => upsert.roles)),
-    events: new Map(
-      all.map(({ upsert }) => [upsert.event_id, upsert.relationship_id]),
-    ),
-  };
 }
 
 /** Returns a map key for a subject and a type; a type contains no space. */
