@@ -62,7 +62,7 @@ export function findMovedKeys(
     const places: readonly (Place | undefined)[] = [
       listed.get(subject),
       own && [own.person, describeRow(own.row, "the people file")],
-      own ? undefined : ofRoot.get(state.personOf(subject)),
+      own?.person ? undefined : ofRoot.get(state.personOf(subject)),
     ];
     if (!listed.has(subject)) {
       listed.set(subject, [person, describeRow(row, "the list")]);

@@ -8,6 +8,7 @@ import { assertEquals } from "@std/assert";
 import type { DesiredRelationship } from "./members.ts";
 import { planChanges as plan, type PlanOptions } from "./plan_changes.ts";
 import type { RowIssue } from "./plan_faults.ts";
+import { readPlan } from "./read_plan.ts";
 import { doubtsAboutPlan } from "./plan_doubts.ts";
 import { planDrafts } from "./plan_drafts.ts";
 import type { PlannedChange } from "./planned_change.ts";
@@ -97,13 +98,13 @@ function said(change: PlannedChange): string {
 
 /** How a list is planned. */
 interface How extends PlanOptions {
-  /** The person of keys in the people file, which begins at row 9. */
+  /** The person of keys in the people file, if any; it begins at row 9. */
   readonly file?: Readonly<Record<string, string>>;
 }
 
 function stateOf(feed: string, { file = {} }: How = {}): PublishedState {
   const keys = Object.entries(file).map(([name, person], at) => ({
-    ...{ subject: KEYS[name]!, person, row: at + 9 },
+    ...{ subject: KEYS[name]!, person: person || undefined, row: at + 9 },
   }));
   return joinPeople(published(eventsOf(feed)), keys);
 }
@@ -235,6 +236,28 @@ const PLANNED: Readonly<
     "revoke r1 alice superseded",
     { file: { alice: "1", phone: "1" } },
   ],
+  "a row about a new key of a person adds it, and shares its roles": [
+    "r1 alice title=CTO",
+    "new roles=ship title=CEO",
+    "create new relationship_type,roles,title,link | update r1 alice roles",
+    { file: { alice: "1", new: "1" } },
+  ],
+  "a row of another type about a new key adds it, and moves the other key": [
+    "r1 alice",
+    "new type=advisor",
+    "create new relationship_type,link | update r1 alice type",
+    { file: { alice: "1", new: "1" } },
+  ],
+  "rows that name a relationship of each key change their own": [
+    PAIR,
+    "alice id=r1 roles=a | phone id=r2 roles=b",
+    "update r1 alice roles | update r2 phone roles",
+  ],
+  "a row with a person may be beside a new identifier of another key": [
+    PAIR,
+    "alice person=1 | phone person=1 id=r9",
+    "create r9 phone relationship_type",
+  ],
   "a new identifier adds a relationship, and ends none": [
     "r1 alice",
     "alice id=r9",
@@ -321,6 +344,12 @@ const PLANNED: Readonly<
     "update r2 alice from 2020-01-01 fills 2026-01-01 to 2026-01-03",
     { now, retroactive: true },
   ],
+  "a later date within a gap that was filled is a change": [
+    "r1 alice | end r1 | r2 alice from=2020-01-01",
+    "alice from=2021-01-01",
+    "update r2 alice from 2021-01-01",
+    { now },
+  ],
   "a later date is a change": [
     BACK,
     "alice from=2026-05-01",
@@ -328,7 +357,7 @@ const PLANNED: Readonly<
     { now },
   ],
   "what ended after a relationship began does not move its start": [
-    "r1 alice from=2026-01-01 | r2 alice | end r2",
+    "r1 alice from=2026-01-01 | r2 alice | end r2 | r1 alice from=2026-01-01",
     "alice from=2020-01-01",
     "update r1 alice from 2020-01-01",
     { now },
@@ -356,8 +385,14 @@ const PLANNED: Readonly<
 
 for (const [what, [feed, list, changes, how]] of Object.entries(PLANNED)) {
   Deno.test(what, () => {
-    const made = plan(stateOf(feed, how), rowsOf(list), how);
+    const state = stateOf(feed, how);
+    const made = plan(state, rowsOf(list), how);
     assertEquals(made.changes.map(said).join(" | "), changes);
+    // A saved plan publishes the same.
+    const saved = JSON.parse(JSON.stringify(made));
+    const [drafts, read] = [made, readPlan(saved, state, how?.now)]
+      .map((each) => planDrafts(each, state, "other"));
+    assertEquals(read, drafts);
   });
 }
 
@@ -464,6 +499,11 @@ const REFUSED: Readonly<Record<string, Parameters<typeof refused>>> = {
     NAMED,
     ...SECOND,
   ],
+  "beside one with an identifier of another key": [
+    PAIR,
+    "alice roles=a | phone roles=a id=r2",
+    ...SECOND,
+  ],
   "beside one that changes the type of another relationship": [
     "r1 alice | r2 alice type=advisor",
     NAMED,
@@ -482,6 +522,13 @@ const REFUSED: Readonly<Record<string, Parameters<typeof refused>>> = {
     "ambiguous_relationship",
     'row 2: "dev1" is one relationship of a person whose key "did:key:phone" has 2 of this type: "dev2", "ops2"',
   ],
+  "that names one relationship of a person, if another row adds a second one to the other key":
+    [
+      PAIR,
+      "alice id=r1 | phone id=r9",
+      "ambiguous_relationship",
+      'row 2: "r1" is one relationship of a person whose key "did:key:phone" has 1 of this type: "r2"',
+    ],
   "that takes a relationship of a type outside of the list by its name": [
     "r1 alice",
     "alice type=advisor id=r1",
@@ -515,6 +562,19 @@ const REFUSED: Readonly<Record<string, Parameters<typeof refused>>> = {
     "invalid_field",
     `row 2: the key "did:key:phone" is of person "1" (same_person_as in the feed), ${OTHER_PERSON}`,
     { file: { alice: "1" } },
+  ],
+  "with a linked key that the people file has without a person": [
+    PAIR,
+    "phone person=2",
+    "invalid_field",
+    `row 2: the key "did:key:phone" is of person "1" (same_person_as in the feed), ${OTHER_PERSON}`,
+    { file: { alice: "1", phone: "" } },
+  ],
+  "with one key of a person and the relationship of another": [
+    PAIR,
+    "alice person=1 id=r2",
+    "invalid_field",
+    'row 2: relationship "r2" is about "did:key:phone", and keeps its subject',
   ],
   "about another key of a person with other roles": [
     "",

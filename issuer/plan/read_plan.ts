@@ -156,7 +156,8 @@ function areMembers(value: unknown): boolean {
 }
 
 function isDone(change: PlannedChange, index: PersonIndex): boolean {
-  const { action, relationship_id: id, subject, after } = change;
+  const { action, relationship_id: id, subject, after, fills_gap } = change;
+  const isRetroactive = fills_gap !== undefined;
   const { relationships } = index.state;
   const isEnded = id !== null && relationships.get(id)?.status === "revoked";
   if (after === null || action === "revoke") return isEnded;
@@ -168,7 +169,7 @@ function isDone(change: PlannedChange, index: PersonIndex): boolean {
     each?.status === "active" && each.upsert.subject === subject &&
     saysSame(each, {
       ...after,
-      valid_from: index.startOf(subject, after, each).valid_from,
+      valid_from: index.startOf(subject, after, each, isRetroactive).valid_from,
     })
   );
 }

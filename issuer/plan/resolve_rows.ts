@@ -273,14 +273,17 @@ export class ResolvedRows {
     if (
       type === undefined || !isNew || keys.size < old.length ||
       rows.some((each) => each.desired.type !== desired.type) ||
-      types.length > 0 || !this.isInScope(type)
+      type === desired.type || types.length > 0 || !this.isInScope(type)
     ) return undefined;
     const kept = this.#keysOf(desired.subject);
     const isFirst = rows[0] === row;
     const owners = new Set(rows.map(({ desired }) => desired.subject));
     const hasOwn = old.some(({ upsert }) => owners.has(upsert.subject));
+    // A row about a key without an event adds that key.
+    const isOfPerson = isFirst && !hasOwn && kept.length === 0 &&
+      this.#index.isKnown(desired.subject);
     const own = old.find(({ upsert }) => upsert.subject === desired.subject) ??
-      (isFirst && !hasOwn && kept.length === 0 ? old[0] : undefined);
+      (isOfPerson ? old[0] : undefined);
     const rest = old.filter((each) =>
       isFirst && each !== own && !owners.has(each.upsert.subject)
     );
