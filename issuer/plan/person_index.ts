@@ -15,12 +15,12 @@ import {
 import { validityAt } from "@sig/core/internal";
 import type { People } from "../people/people.ts";
 import type { PlannedMembers } from "./members.ts";
-import {
-  type EndedRelationship,
-  type Ending,
-  type PublishedHistory,
-  type PublishedRelationship,
-  type PublishedState,
+import type {
+  EndedRelationship,
+  Ending,
+  PublishedHistory,
+  PublishedRelationship,
+  PublishedState,
 } from "./published.ts";
 
 /** The start of a relationship, and why it differs from the wanted one. */
