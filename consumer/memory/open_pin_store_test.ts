@@ -134,10 +134,17 @@ Deno.test("the path of a server's file is shown only to the operator", async () 
   await using folder = await tempFolder();
   const path = `${folder.path}/pins.db`;
   const messages: string[] = [];
-  const store = await openPinStore(path, {
+  const options = {
     shownAs: "of this server",
-    tell: (message) => messages.push(message),
-  });
+    tell: (message: string) => messages.push(message),
+  };
+  // The operator, who starts the server, reads the error of opening.
+  await expectSigError(
+    () => openPinStore(folder.path, options),
+    "store_unavailable",
+    `Cannot use store ${folder.path}: it is not a file`,
+  );
+  const store = await openPinStore(path, options);
   await store.close();
   const work: readonly (() => Promise<unknown>)[] = [
     () => store.get(PINS, "did:web:acme.example", new Date(0)),

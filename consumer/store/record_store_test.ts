@@ -5,11 +5,7 @@ import {
   assertRejects,
 } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import {
-  askRedis,
-  HAS_REDIS,
-  startRedis,
-} from "../../tests/kit/redis_server.ts";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 import { tempFolder } from "../../tests/kit/process.ts";
 import { openTwice, writeKv } from "../testdata/stores.ts";
 import { createMemoryStore } from "./memory_store.ts";
@@ -175,38 +171,4 @@ Deno.test("entries of other programs are store_unavailable and not shown", async
     "store_unavailable",
     "it is closed",
   );
-});
-
-Deno.test({
-  name: "the place of a store is logged for the operator and not shown",
-  ignore: !HAS_REDIS,
-  async fn() {
-    await using redis = await startRedis();
-    const messages: string[] = [];
-    const store = await openStore(redis.url.replace("//", "//:pw@"), {
-      shownAs: "of this server",
-      tell: (message) => messages.push(message),
-    }).catch((error: Error) => error.message);
-    // The error of opening shows it to the operator.
-    assertEquals(
-      store,
-      `Cannot use store ${redis.url}/0: no Redis at ` +
-        `127.0.0.1:${redis.port} accepts the connection (no answer)`,
-    );
-    const open = await openStore(redis.url, {
-      shownAs: "of this server",
-      tell: (message) => messages.push(message),
-    });
-    assertEquals(open.place, "of this server");
-    await askRedis(redis.port, "SET sig:records:{code} text");
-    for (let i = 0; i < 2; i++) {
-      await expectSigError(
-        () => open.get({ name: "code" }, "c1", AT),
-        "store_unavailable",
-        "Cannot use store of this server: Redis failed",
-      );
-    }
-    assertEquals(messages, [`Cannot use store ${redis.url}/0: Redis failed`]);
-    await open.close();
-  },
 });
