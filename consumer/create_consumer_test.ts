@@ -109,6 +109,12 @@ Deno.test("oneAnswer: questions about two subjects at the same time are both ans
   publish([...lines, await line(2, key1, { subject })]);
   const answers = await Promise.all([check(), check({ subject })]);
   assertEquals(answers.map(({ decision }) => decision), ["allow", "allow"]);
+  // Nor do they continue the same feed.
+  await issuer.verify();
+  publish([...lines, await line(2, key1, { subject }), await line(3, key1)]);
+  const now = { maxAgeMs: 0 };
+  const more = await Promise.all([check(now), check({ subject, ...now })]);
+  assertEquals(more.map(({ last_sequence }) => last_sequence), [3, 3]);
 });
 
 Deno.test("oneAnswer: what was read for one subject answers no other, and a signal ends the wait", async () => {

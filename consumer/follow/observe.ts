@@ -119,10 +119,11 @@ async function answerWhileUnreachable(
   const state = isUnreachable(error)
     ? answerOf(states, keeper, pin, { ...asked, bounds: within })
     : undefined;
-  if (state !== undefined) return { ...state, isStale: true };
+  const isOld = (since: Date) => !isYoungEnough(since, at, maxAgeMs);
+  // Another question may have read the state since.
+  if (state) return { ...state, isStale: isOld(state.observedAt) };
   const known = currentSince(states, pin) ?? mirroredAt(pin, asked);
-  const isStale = known !== undefined && maxAgeMs > 0 &&
-    !isYoungEnough(known, at, maxAgeMs);
+  const isStale = known !== undefined && maxAgeMs > 0 && isOld(known);
   throw isStale ? feedStale(did, known, maxAgeMs, error) : error;
 }
 

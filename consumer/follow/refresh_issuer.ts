@@ -37,7 +37,9 @@ export async function refreshIssuer(
     const before = await keeper.read(now);
     const { pin } = before;
     if (requirePin && pin.status === "unknown") throw keeper.missing();
-    const { copy, repeatedAt } = issuer;
+    const { repeatedAt } = issuer;
+    // Reads that keep one subject are not in turn, and could continue it twice.
+    const copy = keepOnly === undefined ? issuer.copy : undefined;
     const start = { pin, copy, repeatedAt };
     const { reader, fault } = issuer.takeBefore();
     const read = await readFeed({ ...location, reader }, start, options);

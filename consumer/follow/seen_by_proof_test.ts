@@ -216,6 +216,22 @@ Deno.test("a revocation that was seen by proof counts for later questions while 
   );
 });
 
+Deno.test("a state that another question has just read is not stale while the issuer is silent", async () => {
+  await using issuer = await setUp();
+  const { did, server } = issuer;
+  const consumer = issuer.fresh({ maxAgeMs: 60_000, proofs: "always" });
+  await consumer.check(did, QUESTION);
+  issuer.wait(61_000);
+  const { asked, go } = server.hold(`${PROOFS}checkpoint`);
+  const question = consumer.check(did, QUESTION);
+  await asked;
+  await consumer.verify(did);
+  server.documents.clear();
+  go();
+  const { freshness } = await question;
+  assertEquals([freshness?.status, freshness?.age_seconds], ["fresh", 0]);
+});
+
 Deno.test("a proven part does not answer once other events were seen", async () => {
   await using issuer = await setUp();
   const { did, server: { documents } } = issuer;
