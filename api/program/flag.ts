@@ -49,6 +49,8 @@ export interface ValueType<T> {
    * folders, and the command line accepts a person for a subject.
    */
   readonly kind?: "file" | "folder" | "subject";
+  /** As in {@linkcode FlagSpec}. */
+  readonly mistaken?: readonly string[];
   /**
    * Parses a value.
    *
@@ -123,7 +125,7 @@ export function toggle(help: string, options: FlagOptions = {}): Flag<boolean> {
 /** Converts typed flags for help, completion and the parser. */
 export function flagSpecs(flags: Flags): readonly FlagSpec[] {
   return Object.entries(flags).map(([name, flag]) => {
-    const { type, help, repeat, required, mistaken } = flag;
+    const { type, help, repeat, required, mistaken = type?.mistaken } = flag;
     const placeholder = flag.placeholder ?? type?.placeholder;
     return {
       name,

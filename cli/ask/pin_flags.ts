@@ -188,15 +188,14 @@ export function mirrorFolder({ flags, io }: Call<PinValues>) {
 }
 
 /**
- * Runs `work` with the pin store, which the command needs, and returns exit
- * code 0.
+ * Runs `work` with the pin store, which the command needs.
  *
  * @throws {SigError} `store_unavailable`, `invalid_request`
  */
 export async function withPins(
   call: Call<PinValues>,
   work: (pins: PinStore) => Promise<void>,
-): Promise<number> {
+): Promise<void> {
   const { pins, warning } = await openPins(call);
   if (pins === undefined) {
     throw usageError(`there is no pin store: ${warning?.detail}`, {
@@ -206,7 +205,6 @@ export async function withPins(
   }
   try {
     await work(pins);
-    return 0;
   } finally {
     await pins.close();
   }

@@ -47,7 +47,7 @@ import {
   type LoadedCommand,
   typedCommand,
 } from "../command_line/command.ts";
-import { asOf, source, timestamp } from "../command_line/values.ts";
+import { asOf, mainSource, timestamp } from "../command_line/values.ts";
 import type { Io } from "../terminal/io.ts";
 import {
   createProgress,
@@ -73,12 +73,9 @@ export const SOURCE_WORD = Object.freeze(
   { name: "source", help: SOURCE_HELP, kind: "file", optional: true } as const,
 );
 
-/** For `--sig`, which similar tools call otherwise. */
-export const AS_SOURCE = { mistaken: ["issuer", "source"] };
-
 /** The source as a flag, which every command accepts. */
 export const SOURCE_FLAG = {
-  sig: optional(source, "the source, instead of the argument", AS_SOURCE),
+  sig: optional(mainSource, "the source, instead of the argument"),
 };
 
 /**
@@ -134,7 +131,7 @@ type SourceCall<F extends Flags> = Call<
  */
 export function sourceCommand<const F extends Flags>(
   { flags, run, ...spec }: Omit<CommandSpec<F>, "positionals" | "run"> & {
-    run(call: SourceCall<F>, source: string): Promise<number>;
+    run(call: SourceCall<F>, source: string): Promise<number | void>;
   },
 ): LoadedCommand {
   return typedCommand({

@@ -78,10 +78,8 @@ export interface CommandSpec<F extends Flags> {
    * unless exactly one is effective (default: `key`).
    */
   readonly subjects?: "person" | "each" | "key";
-  /** Runs the command and returns the exit code. */
-  run(
-    call: Call<Values<F>>,
-  ): Promise<number>;
+  /** Runs the command and returns the exit code (default: 0). */
+  run(call: Call<Values<F>>): Promise<number | void>;
 }
 
 /** A command with its flags as texts, as help and parser use it. */
@@ -90,9 +88,7 @@ export interface LoadedCommand
   /** The flags, without `--format` and `--help`, which are added. */
   readonly flags: readonly FlagSpec[];
   /** Runs the command and returns the exit code. */
-  run(
-    call: ParsedCall,
-  ): Promise<number>;
+  run(call: ParsedCall): Promise<number>;
 }
 
 /** Returns a command whose `run` gets the parsed values of its flags. */
@@ -104,7 +100,8 @@ export function typedCommand<const F extends Flags>(
     ...spec,
     ...description !== undefined && { description: dedent(description) },
     flags: flagSpecs(spec.flags),
-    run: (call) => spec.run({ ...call, flags: readValues(spec.flags, call) }),
+    run: async (call) =>
+      await spec.run({ ...call, flags: readValues(spec.flags, call) }) ?? 0,
   };
 }
 

@@ -90,8 +90,11 @@ export const did: ValueType<string> = {
   ...textOf("DID|KEY|FILE.pub"),
   kind: "subject",
 };
-/** For `--subject` of a person, which users may call otherwise. */
-export const AS_PERSON = { mistaken: ["person", "name"] };
+/** The subject of a flag that users may call otherwise. */
+export const person: ValueType<string> = {
+  ...did,
+  mistaken: ["person", "name"],
+};
 export const id = textOf("ID");
 export const kid = textOf("KID");
 export const role = textOf("ROLE");
@@ -102,6 +105,12 @@ export const givenRole = checked(
   "have no control characters",
 );
 export const source = fileOr("SOURCE");
+
+/** The source of `--sig`, which similar tools call otherwise. */
+export const mainSource: ValueType<string> = {
+  ...source,
+  mistaken: ["issuer", "source"],
+};
 export const url = textOf("URL");
 /** A private key: the file of a JWK, or a key in ssh-agent. */
 export const signingKey = fileOr("FILE|agent:…");

@@ -90,7 +90,6 @@ export const accept = typedCommand({
       verified: unverified === undefined,
       key_file: own.file,
     });
-    return 0;
   },
 });
 

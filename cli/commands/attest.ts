@@ -4,7 +4,7 @@ import { did, input, signingKey, textOf } from "../command_line/values.ts";
 import { many, optional, required, usageError } from "@sig/api/program";
 import { writeLines } from "../output/fields.ts";
 import type { Io } from "../terminal/io.ts";
-import { writeJson } from "../output/write.ts";
+import { writeResult } from "../output/write.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
 const MAX_CHALLENGE_BYTES = 64 * 1024;
@@ -65,9 +65,7 @@ export const attest = typedCommand({
     const preview = previewAttestation(options);
     if (call.format === "text") showPreview(io, preview);
     const attestation = await signAttestation(options);
-    if (call.format === "json") writeJson(io, { attestation, ...preview });
-    else io.stdout(`${attestation}\n`);
-    return 0;
+    writeResult(call, { attestation, ...preview }, `${attestation}\n`);
   },
 });
 

@@ -2,12 +2,7 @@ import type { VerifiedIssuer } from "@sig/consumer";
 import { parseTimestamp, personOf } from "@sig/core";
 import { folder, optional } from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
-import {
-  AS_PERSON,
-  did,
-  timestamp,
-  timestampThrough,
-} from "../command_line/values.ts";
+import { person, timestamp, timestampThrough } from "../command_line/values.ts";
 import { describeFields, differingFields } from "../output/changes.ts";
 import {
   type CsvColumn,
@@ -66,7 +61,7 @@ export const audit = sourceCommand({
     ends by itself is reported as well.`,
   subjects: "person",
   flags: {
-    subject: optional(did, "only changes of this person or key", AS_PERSON),
+    subject: optional(person, "only changes of this person or key"),
     from: optional(timestamp, "only what was not known at that time"),
     to: optional(timestampThrough, "only what was known at that time"),
     evidence: optional(
@@ -114,7 +109,6 @@ export const audit = sourceCommand({
     const linked = people.linked((each) => personOf(state, each));
     writeAudit(call, report, verified, linked);
     writeWarnings(call, neverSeen(state, { subjects }));
-    return 0;
   },
 });
 

@@ -106,7 +106,6 @@ export const backup = typedCommand({
         io.stdout("  not in it, kept offline: the recovery key\n");
       }
     }
-    return 0;
   },
 });
 
@@ -191,7 +190,6 @@ export const restore = typedCommand({
     else if (call.flags["passphrase-file"] === undefined) {
       await restoreEvents(call, from!);
     } else throw usageError("--passphrase-file is for --backup");
-    return 0;
   },
 });
 

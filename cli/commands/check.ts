@@ -13,7 +13,7 @@ import { type AnyAnswer, parseSource } from "@sig/consumer";
 import { combineAnswers } from "@sig/consumer/internal";
 import { many, required, toggle } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { AS_PERSON, did, source, textOf } from "../command_line/values.ts";
+import { mainSource, person, textOf } from "../command_line/values.ts";
 import {
   colour,
   counted,
@@ -25,7 +25,6 @@ import {
 } from "../output/write.ts";
 import { neverSeen } from "../ask/never_seen.ts";
 import {
-  AS_SOURCE,
   askEachKey,
   describeUnknownSubject,
   POLICY_FLAGS,
@@ -49,16 +48,14 @@ export const REQUIRE_FLAG = {
 const FLAGS = {
   sig: {
     ...many(
-      source,
+      mainSource,
       `${SOURCE_HELP}; of several, one that allows is sufficient`,
-      AS_SOURCE,
     ),
     required: true,
   },
   subject: required(
-    did,
+    person,
     "subject of the question, or a person (id or name)",
-    AS_PERSON,
   ),
   ...REQUIRE_FLAG,
   ...TIME_FLAGS,

@@ -88,7 +88,6 @@ export const checkpoint = typedCommand({
     });
     await askWitnesses(call, issuer, witnesses);
     await report(call, signed, add !== undefined);
-    return 0;
   },
 });
 

@@ -174,7 +174,7 @@ async function requireFirstKey(
   });
 }
 
-async function enrolOne(call: EnrolCall, path: string): Promise<number> {
+async function enrolOne(call: EnrolCall, path: string): Promise<void> {
   const value = await readAnswer(call, path);
   let keepsName: boolean | undefined;
   return await appendProposal(call, async (issuer) => {

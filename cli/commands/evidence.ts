@@ -3,10 +3,9 @@ import type { Evidence, VerifiedEvidence } from "@sig/consumer";
 import { file, optional, required, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
 import {
-  AS_PERSON,
-  did,
+  mainSource,
+  person,
   sequence,
-  source,
   textOf,
   timestamp,
 } from "../command_line/values.ts";
@@ -19,7 +18,6 @@ import {
   writeResult,
 } from "../output/write.ts";
 import {
-  AS_SOURCE,
   askEachKey,
   INSECURE_FLAG,
   SOURCE_HELP,
@@ -36,11 +34,10 @@ export const evidenceMake = typedCommand({
     error.`,
   subjects: "each",
   flags: {
-    sig: required(source, SOURCE_HELP, AS_SOURCE),
+    sig: required(mainSource, SOURCE_HELP),
     subject: required(
-      did,
+      person,
       "subject of the question, or a person (id or name)",
-      AS_PERSON,
     ),
     ...REQUIRE_FLAG,
     at: optional(timestamp, "as it was true at that time (default: now)"),
@@ -131,7 +128,6 @@ export const evidenceVerify = typedCommand({
       });
       if (call.format === "json") writeJson(io, jsonOf(verified));
       else write(call, verified);
-      return 0;
     } catch (error) {
       if (!isSigError(error, "invalid_evidence")) throw error;
       const { code, message: detail } = error;

@@ -44,7 +44,6 @@ const exportSite = typedCommand({
     const { name } = kind;
     if (file === undefined) writeResult(call, { kind: name, text }, text);
     else writeResult(call, { kind: name, file }, `Wrote ${safe(file)}\n`);
-    return 0;
   },
 });
 

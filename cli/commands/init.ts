@@ -101,7 +101,6 @@ export const init = typedCommand({
           `  sig invite --dir ${folder} --from people.csv --out invitations\n` +
           `Before a key is stolen or lost: sig recovery create --dir ${folder}\n`,
       );
-      return 0;
     } finally {
       await store.close();
     }

@@ -141,8 +141,7 @@ export const invite = typedCommand({
     const text = `${link ?? invitation.text}\n`;
     if (out !== undefined) await io.createPrivateFile(out, text);
     if (call.format === "json") {
-      writeJson(io, toJson(invitation, link, out));
-      return 0;
+      return writeJson(io, toJson(invitation, link, out));
     }
     const { claims, expires_at } = invitation;
     writeLines(io, [
@@ -151,7 +150,6 @@ export const invite = typedCommand({
       ["open until", expires_at],
     ]);
     io.stdout(out === undefined ? text : `Wrote invitation ${safe(out)}\n`);
-    return 0;
   },
 });
 

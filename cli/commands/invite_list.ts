@@ -34,7 +34,7 @@ export interface ListInvitations {
 export async function inviteListed(
   call: Call<ReadingValues & { readonly dir: string }>,
   { create, folder, issuer, linkOf }: ListInvitations,
-): Promise<number> {
+): Promise<void> {
   const { flags: { dir }, io } = call;
   const { planChanges } = await import("@sig/issuer");
   const { joinPeople } = await import("@sig/issuer/internal");
@@ -86,7 +86,6 @@ export async function inviteListed(
   }
   const still = [...rows.keys()].flatMap((person) => open.get(person) ?? []);
   report(call, made, still, folder);
-  return 0;
 }
 
 function termsOf(row: DesiredRelationship): InvitationTerms {

@@ -118,13 +118,9 @@ async function writeKey(
   text: string,
   said: string,
   about: object = {},
-): Promise<number> {
+): Promise<void> {
   const { flags: { out }, io } = call;
-  if (out === undefined) {
-    io.stdout(`${text}\n`);
-    return 0;
-  }
+  if (out === undefined) return io.stdout(`${text}\n`);
   await io.createPrivateFile(out, `${text}\n`);
   writeResult(call, { file: out, ...about }, `${safe(said)}\n`);
-  return 0;
 }

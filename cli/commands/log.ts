@@ -6,7 +6,7 @@ import {
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { VerifiedEvent } from "@sig/consumer";
-import { AS_PERSON, did, id, sequence } from "../command_line/values.ts";
+import { id, person, sequence } from "../command_line/values.ts";
 import { column, DID, writeTable } from "../output/table.ts";
 import {
   type Colour,
@@ -38,7 +38,7 @@ export const log = sourceCommand({
     --subject also takes the fingerprint of a key, as sshd logs it: SHA256:…`,
   subjects: "person",
   flags: {
-    subject: optional(did, "only events about this person or key", AS_PERSON),
+    subject: optional(person, "only events about this person or key"),
     "relationship-id": optional(id, "only events of this relationship"),
     from: optional(sequence, "only events from this sequence on"),
     follow: toggle("continue with new events until stopped"),
@@ -93,7 +93,7 @@ export const log = sourceCommand({
     } else if (id !== undefined && !found.relationship) {
       warn(call, `never_seen: no event is about relationship ${quote(id)}`);
     }
-    if (!call.flags.follow) return 0;
+    if (!call.flags.follow) return;
     const seen = result.state.last_sequence;
     await watchSource(
       call,
@@ -107,7 +107,6 @@ export const log = sourceCommand({
       },
       { keepsNothing: true },
     );
-    return 0;
   },
 });
 

@@ -2,7 +2,7 @@ import { optional, required, text, toggle } from "@sig/api/program";
 import { SigError } from "@sig/core";
 import type { RevokeDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
-import { AS_PERSON, did } from "../command_line/values.ts";
+import { person } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { MOST_NAMED } from "../issue/change_notices.ts";
 import {
@@ -25,11 +25,7 @@ export const offboard = typedCommand({
     relationship and asks for confirmation; without a terminal it needs --yes.`,
   flags: {
     ...DIR_FLAG,
-    subject: required(
-      did,
-      "the person (id or name), or one of their keys",
-      AS_PERSON,
-    ),
+    subject: required(person, "the person (id or name), or one of their keys"),
     ...typeFlag("relationships of this type only"),
     ...ENDING_FLAGS,
     reason: optional(text, "explanation for people"),

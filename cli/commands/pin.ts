@@ -174,7 +174,7 @@ async function withIssuer(
   call: Call<PinValues>,
   work: (pins: PinStore, issuer: IssuerName) => Promise<void>,
   allowPrivate = true,
-): Promise<number> {
+): Promise<void> {
   const { IssuerName } = await import("@sig/consumer/internal");
   const issuer = IssuerName.parse(call.positionals[0]!, { allowPrivate });
   return await withPins(call, (pins) => work(pins, issuer));

@@ -105,7 +105,6 @@ export const recoveryCreate = typedCommand({
             safe(out)
           }. Keep it offline, twice; no backup has it.\n`),
     );
-    return 0;
   },
 });
 
@@ -211,7 +210,6 @@ export const recover = typedCommand({
         `New events are signed with ${done.kid}\n` +
         `Publish ${safe(dir)}/.well-known now\n`,
     );
-    return 0;
   },
 });
 
@@ -391,7 +389,7 @@ async function drill(
   call: RecoverCall,
   request: RecoveryRequest,
   plan: RecoveryPlan,
-): Promise<number> {
+): Promise<void> {
   if (plan.isPublished) {
     throw usageError("the recovery key has been used; rehearse with the next");
   }
@@ -415,7 +413,7 @@ async function drill(
         readers: said,
         ...keptOf(plan),
       });
-      return 0;
+      return;
     }
     call.io.stdout(
       `Drill: the recovery key fits; ${
@@ -430,7 +428,6 @@ async function drill(
       column("after", ({ after }) => after),
     ]);
     call.io.stdout("Nothing was changed\n");
-    return 0;
   } finally {
     await store.close();
   }

@@ -23,7 +23,7 @@ import { duration, oneOf, optional, required } from "@sig/api/program";
 import { neverSeen } from "../ask/never_seen.ts";
 import { typeFlag } from "../issue/flags.ts";
 import type { Call } from "../command_line/command.ts";
-import { AS_PERSON, did, role } from "../command_line/values.ts";
+import { person, role } from "../command_line/values.ts";
 import {
   type CsvColumn,
   REPORT_FLAGS,
@@ -67,11 +67,7 @@ export const dumpState = sourceCommand({
   subjects: "person",
   flags: {
     ...TIME_FLAGS,
-    subject: optional(
-      did,
-      "only relationships of this person or key",
-      AS_PERSON,
-    ),
+    subject: optional(person, "only relationships of this person or key"),
     status: optional(
       oneOf(...EFFECTIVE_STATUSES),
       "only relationships with this effective status",
@@ -104,7 +100,6 @@ export const dumpState = sourceCommand({
     if (time.asOf === undefined) {
       writeWarnings(call, neverSeen(state, { subjects }));
     }
-    return 0;
   },
 });
 
@@ -127,7 +122,7 @@ export const who = sourceCommand({
     time. Every format repeats the question.`,
   subjects: "person",
   flags: {
-    subject: optional(did, "only those of this person or key", AS_PERSON),
+    subject: optional(person, "only those of this person or key"),
     role: optional(role, "only those with this role"),
     ...typeFlag("only relationships of this type"),
     ...TIME_FLAGS,
@@ -165,7 +160,6 @@ export const who = sourceCommand({
     });
     const words = { subjects, roles: [role], types: [type] };
     writeWarnings(call, neverSeen(verified.state, words));
-    return 0;
   },
 });
 
@@ -198,7 +192,6 @@ export const expiring = sourceCommand({
         return end !== undefined && compareInstants(end, last) <= 0;
       },
     });
-    return 0;
   },
 });
 

@@ -56,6 +56,5 @@ export const rotateKey = typedCommand({
         ? `Added key ${kid}; new events are signed with the key of SIG_KEY_FILE until it is unset\n`
         : `Added key ${kid}; new events are signed with it\n`,
     );
-    return 0;
   },
 });

@@ -15,11 +15,10 @@ import type {
 } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import {
-  AS_PERSON,
-  did,
   givenRole,
   id,
   orNone,
+  person,
   refuseTogether,
   role,
 } from "../command_line/values.ts";
@@ -44,9 +43,8 @@ const FLAGS = {
   ...DIR_FLAG,
   "relationship-id": optional(id, "the relationship"),
   subject: optional(
-    did,
+    person,
     "the person (id or name) or one of their keys; each key is changed",
-    AS_PERSON,
   ),
   ...typeFlag("of this type"),
   role: many(givenRole, "role, replacing all present roles"),

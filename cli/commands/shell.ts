@@ -25,6 +25,5 @@ export const completions = typedCommand({
     const shell = call.positionals[0]!;
     const script = SCRIPTS[shell]!;
     writeResult(call, { shell, script }, script);
-    return 0;
   },
 });

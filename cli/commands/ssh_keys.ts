@@ -22,15 +22,8 @@ import {
   type Values,
 } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
+import { checked, mainSource, person, textOf } from "../command_line/values.ts";
 import {
-  AS_PERSON,
-  checked,
-  did,
-  source,
-  textOf,
-} from "../command_line/values.ts";
-import {
-  AS_SOURCE,
   keysOf,
   peopleOf,
   POLICY_FLAGS,
@@ -73,12 +66,11 @@ const sshOptions = checked(
 
 const SSH_KEYS_FLAGS = {
   sig: many(
-    source,
+    mainSource,
     "a source, instead of the argument; of several, one that allows is sufficient",
-    AS_SOURCE,
   ),
   ...REQUIRE_FLAG,
-  subject: optional(did, "list only keys of this person", AS_PERSON),
+  subject: optional(person, "list only keys of this person"),
   "key-type": optional(textOf("TYPE"), "type of the offered key: sshd's %t"),
   key: optional(textOf("BASE64"), "the offered key: sshd's %k"),
   options: optional(sshOptions, "options of authorized_keys for each key"),
@@ -200,7 +192,7 @@ async function sayWhyDenied(
 async function listKeys(
   call: SshKeysCall,
   sources: readonly string[],
-): Promise<number> {
+): Promise<void> {
   const { options } = call.flags;
   const require = parseRequirements(call.flags.require);
   const time = timeOf(call.flags);
@@ -333,10 +325,9 @@ function writeLines(
   call: Output,
   lines: readonly string[],
   leftOut: number,
-): number {
+): void {
   if (call.format === "json") {
-    writeJson(call.io, { lines, left_out: leftOut });
-    return 0;
+    return writeJson(call.io, { lines, left_out: leftOut });
   }
   if (lines.length > 0) call.io.stdout(`${lines.join("\n")}\n`);
   if (leftOut > 0) {
@@ -347,5 +338,4 @@ function writeLines(
       } without an OpenSSH key: not a did:key of Ed25519`,
     );
   }
-  return 0;
 }

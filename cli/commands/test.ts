@@ -11,10 +11,9 @@ import { isObject, quote, suggest } from "@sig/core/internal";
 import { optional, parseYaml, usageError } from "@sig/api/program";
 import { isSshKey, jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { source } from "../command_line/values.ts";
+import { mainSource } from "../command_line/values.ts";
 import { colour, safe, writeJson } from "../output/write.ts";
 import {
-  AS_SOURCE,
   POLICY_FLAGS,
   SOURCE_HELP,
   verifySource,
@@ -67,11 +66,7 @@ export const test = typedCommand({
     help: "YAML file of test cases; - is standard input",
   }],
   flags: {
-    sig: optional(
-      source,
-      `instead of the one in the file: ${SOURCE_HELP}`,
-      AS_SOURCE,
-    ),
+    sig: optional(mainSource, `instead of the one in the file: ${SOURCE_HELP}`),
     ...POLICY_FLAGS,
   },
   formats: ["junit"],

@@ -2,7 +2,7 @@ import type { OpenObject } from "@sig/core";
 import { many, optional, required } from "@sig/api/program";
 import type { EventDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
-import { AS_PERSON, did, id, role } from "../command_line/values.ts";
+import { id, person, role } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { reviewUpsert } from "../issue/change_notices.ts";
 import {
@@ -23,9 +23,8 @@ export const upsert = typedCommand({
   flags: {
     ...DIR_FLAG,
     subject: required(
-      did,
+      person,
       "the key, or a person (id or name) with one active key",
-      AS_PERSON,
     ),
     ...TYPE_FLAG,
     role: many(role, "role; may be repeated"),

@@ -178,7 +178,6 @@ export const webClientList = typedCommand({
         column("REDIRECT_URIS", (each) => each.redirect_uris.join(" ")),
       ]);
     }
-    return 0;
   },
 });
 
@@ -218,15 +217,14 @@ async function change(
   call: Call<Values<typeof FILE & typeof ID>>,
   work: () => Promise<{ readonly text: string; readonly secret?: string }>,
   done: "changed" | "removed" = "removed",
-): Promise<number> {
+): Promise<void> {
   const { io, flags: { file, id: client_id } } = call;
   const { secret: client_secret, text } = await aboutFile(work);
   await io.replaceFile(file, text);
   const id = safeJson(client_id);
   if (client_secret === undefined) {
     const text = done === "removed" ? `Removed ${id}\n` : `Changed ${id}\n`;
-    writeResult(call, { client_id, [done]: true }, text);
-    return 0;
+    return writeResult(call, { client_id, [done]: true }, text);
   }
   writeResult(
     call,
@@ -238,7 +236,6 @@ async function change(
       "The secret is not shown again: copy it to the application now.\n",
     );
   }
-  return 0;
 }
 
 /** Maximum size of an application file in bytes. */

@@ -117,7 +117,7 @@ export async function appendProposal(
   call: AppendCall,
   propose: (issuer: Issuer) => Promise<Proposal>,
   { once = false }: { readonly once?: boolean } = {},
-): Promise<number> {
+): Promise<void> {
   await using issuer = await openIssuerForAppend(call);
   const agreed = new Set<string>();
   for (let attempt = 1;; attempt++) {
@@ -129,7 +129,7 @@ export async function appendProposal(
       const appended = await append(call, issuer, proposal);
       call.outcome.isPublished = true;
       await report(call, issuer, proposal, appended);
-      return 0;
+      return;
     } catch (error) {
       const isLast = once || attempt === ATTEMPTS;
       if (isLast || !isSigError(error, "plan_outdated")) throw error;
