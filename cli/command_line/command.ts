@@ -183,7 +183,9 @@ export function parseCommandLine(
         ? undefined
         : `Did you mean sig ${command.name} --${missing.name} ${word}?`,
   });
-  if (!given.on("help")) requirePositionals(command, given.positionals);
+  if (!given.on("help")) {
+    requirePositionals(command, given.positionals, given.text("from"));
+  }
   const asked = given.text("format");
   return {
     ...given,
@@ -209,6 +211,7 @@ function seeHelp(command: Command): string {
 function requirePositionals(
   command: Command,
   given: readonly string[],
+  from: string | undefined,
 ): void {
   const wanted = command.positionals ?? [];
   const missing = wanted.find((each, i) =>
@@ -221,8 +224,10 @@ function requirePositionals(
   }
   const extra = given[wanted.length];
   if (extra !== undefined) {
+    const isList = wanted.length === 0 && from === undefined &&
+      command.flags.some(({ name }) => name === "from");
     throw usageError(`unexpected argument: ${JSON.stringify(extra)}`, {
-      hint: seeHelp(command),
+      hint: isList ? `Did you mean --from ${extra}?` : seeHelp(command),
     });
   }
   for (const [i, { name, choices }] of wanted.entries()) {
