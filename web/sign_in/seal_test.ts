@@ -2,9 +2,6 @@ import { assertEquals } from "@std/assert";
 import { createHmac } from "node:crypto";
 import { seal, type SealingKeys, unseal } from "./seal.ts";
 
-// promise: A value that travels with the browser is valid unchanged, for one
-//   purpose, one login and a limited time.
-
 const START_MS = Date.parse("2026-01-31T09:00:00Z");
 
 /** Returns a login's keys and clock. */
