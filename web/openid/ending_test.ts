@@ -125,7 +125,12 @@ Deno.test("a requirement of one application does not affect the others in the se
     (challenge as unknown as { require: string[] }).require,
     ["relationship=employee", "role=ops"],
   );
-  assertEquals((await send()).body.code, "relationship_denied");
+  // The person sees the error on the login page and is not redirected.
+  const { status, body, headers } = await send();
+  assertEquals([status, body.code], [403, "relationship_denied"]);
+  assertEquals(body.redirect_to, undefined);
+  assertEquals(body.reasons[0].code, "role_missing");
+  assertEquals(headers.get("set-cookie"), null);
   // The other application is not affected.
   assertEquals(await browser.silentError(provider), null);
 });

@@ -1,48 +1,31 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
-import { decodeJwt } from "jose";
 import { readPersonNames } from "./start_openid.ts";
-import { sha256, TestProvider } from "./testdata/test_provider.ts";
+import { claimsOf } from "./id_token.ts";
+import { sha256 } from "../testdata/answer.ts";
 
 const read = (text: string) =>
   readPersonNames(new TextEncoder().encode(text), "people.csv");
 
-Deno.test("ID tokens and userinfo contain the operator's names, or a digest without one", async () => {
-  const names = { of: read("subject,name\ndid:web:x.example,X\n") };
-  await using provider = await TestProvider.start({
-    settings: {
-      nameOf: (subject) => names.of.nameOf?.(subject),
-      usernameOf: (subject) => names.of.usernameOf?.(subject),
-    },
-  });
-  const { person, browser, ...tokens } = await provider.logIn();
-  const named = ({ name, preferred_username }: Record<string, unknown>) => [
-    name,
-    preferred_username,
-  ];
-  const digest = `u-${
-    Buffer.from(await sha256(person.did), "base64url").toString("hex")
-      .slice(0, 16)
-  }`;
-  assertEquals(named(decodeJwt(tokens.id_token)), [digest, digest]);
-  for (
-    const [file, expected] of [
-      [`subject,name\n${person.did},"Zoë ""Z"" Ada"\n`, [
-        'Zoë "Z" Ada',
-        'Zoë "Z" Ada',
-      ]],
-      [`name;username;subject\nZoë;zoe;${person.did}\n`, ["Zoë", "zoe"]],
-    ] as const
-  ) {
-    names.of = read(file);
-    const { access_token, id_token } = await browser.tokens(
-      provider,
-      person,
-      { prompt: "login" },
-    );
-    const info = await provider.userinfo(access_token);
-    assertEquals(named(decodeJwt(id_token)), [...expected]);
-    assertEquals(named(info.body), [...expected]);
+Deno.test("claims contain the operator's names, or a digest without one", async () => {
+  const subject = "did:web:zoe.example";
+  const relationship = {
+    ...{ issuer: "did:web:acme.example", relationship_id: "r1" },
+    ...{ type: "employee", roles: [], sequence: 1 },
+  };
+  const bytes = Buffer.from(await sha256(subject), "base64url");
+  const digest = `u-${bytes.toString("hex").slice(0, 16)}`;
+  const cases = {
+    "subject,name\ndid:web:x.example,X\n": [digest, digest],
+    [`subject,name\n${subject},"Zoë ""Z"" Ada"\n`]: [
+      ...['Zoë "Z" Ada', 'Zoë "Z" Ada'],
+    ],
+    [`name;username;subject\nZoë;zoe;${subject}\n`]: ["Zoë", "zoe"],
+  };
+  for (const [file, expected] of Object.entries(cases)) {
+    const person = { subject, relationship, scope: ["openid", "profile"] };
+    const { name, preferred_username } = claimsOf(person, read(file));
+    assertEquals([name, preferred_username], expected);
   }
 });
 

@@ -29,16 +29,20 @@ async function refusalOf(
 
 Deno.test("every key of a person has the same sub, even after the root's relationship ends", async () => {
   await using provider = await TestProvider.start({
-    settings: { nameOf: (subject) => subject === root ? "Ann" : undefined },
+    settings: {
+      nameOf: (subject) => subject === root ? "Ann" : undefined,
+      usernameOf: (subject) => subject === root ? "ann" : undefined,
+    },
   });
   const { laptop, phone, relationship } = await twoKeys(provider);
   const root = laptop.did;
   for (const key of [laptop, phone]) {
     const tokens = await new Browser().tokens(provider, key);
-    const { sub, name } = decodeJwt(tokens.id_token);
-    assertEquals([sub, name], [root, "Ann"]);
     const { body } = await provider.userinfo(tokens.access_token);
-    assertEquals(body.sub, root);
+    for (const claims of [decodeJwt(tokens.id_token), body]) {
+      const { sub, name, preferred_username } = claims;
+      assertEquals([sub, name, preferred_username], [root, "Ann", "ann"]);
+    }
   }
   await provider.demo.revoke(relationship);
   const tokens = await new Browser().tokens(provider, phone);

@@ -33,3 +33,17 @@ Deno.test("a browser keeps its secret, and one of another form or sent twice is 
   assertEquals(new Set([secret, ...made]).size, 5);
   for (const each of made) assertEquals(each.length, 43);
 });
+
+Deno.test("cookies are host-only and HttpOnly, and at each port another one", () => {
+  const setAt = (origin: string) =>
+    hostCookie("sig-session", origin).set("x", 9);
+  const attributes = "=x; Max-Age=9; Path=/; HttpOnly; SameSite=Lax";
+  assertEquals(setAt("https://login.example"), [
+    "set-cookie",
+    `__Host-sig-session${attributes}; Secure`,
+  ]);
+  assertEquals(setAt("http://127.0.0.1:8788"), [
+    "set-cookie",
+    `sig-session-8788${attributes}`,
+  ]);
+});

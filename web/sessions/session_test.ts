@@ -154,3 +154,36 @@ Deno.test("a confirmation does not replace a relationship that has changed in th
   // Leaving an unknown session is not an error.
   await sessions.leave("unknown", "app");
 });
+
+/** Conditions of a server after a restart, and whether sessions continue. */
+const CONDITIONS_AFTER: readonly (readonly [object, boolean])[] = [
+  [{}, true],
+  [{ require: [] }, true],
+  [{ issuer: null, require: [] }, true],
+  [{ require: ["role=a", "role=b"] }, false],
+  [{ require: ["role=b"] }, false],
+  [{ issuer: "did:web:other.example" }, false],
+  [{ audience: "https://shop.example" }, false],
+];
+
+Deno.test("a session continues only for its audience, its issuer and at most its requirements", async () => {
+  for (const [changes, continues] of CONDITIONS_AFTER) {
+    const own = {
+      ...{ audience: "https://login.example", issuer: "did:web:acme.example" },
+      require: ["role=a"],
+    };
+    const store = createMemoryStore();
+    const sessionsWith = (conditions: typeof own) =>
+      createSessions<null>({
+        ...{ store, lifeMs: 60_000, conditions, now: () => new Date() },
+      });
+    const { session, cookie } = await sessionsWith(own).logIn(alice);
+    const after = sessionsWith({ ...own, ...changes });
+    const found = [await after.find(cookie), await after.get(session.sid)];
+    assertEquals(
+      found.map((each) => each !== undefined),
+      [continues, continues],
+      JSON.stringify(changes),
+    );
+  }
+});

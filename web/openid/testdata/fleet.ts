@@ -68,37 +68,12 @@ export class Receiver {
   }
 }
 
-/** An issuer behind a real server, with a growing feed. */
-async function serveIssuer(closing: AsyncDisposableStack) {
-  /**
-   * Silent: accepts requests without responding; counts those that were
-   * aborted.
-   */
-  const state = { isSilent: false, unanswered: 0, aborted: 0, feedRequests: 0 };
-  const over = Promise.withResolvers<Response>();
-  const server = closing.use(serveLoopback((request) => {
-    if (state.isSilent) {
-      state.unanswered++;
-      request.signal.addEventListener("abort", () => state.aborted++);
-      return over.promise.then((response) => response.clone());
-    }
-    if (request.url.endsWith(".jsonl")) state.feedRequests++;
-    return documentOf(issuer, request);
-  }));
-  // Before the server, which waits for its requests.
-  closing.defer(() => over.resolve(new Response(null, { status: 503 })));
-  const { origin } = server;
-  const issuer = await createDemoIssuer({ origin, now: () => new Date() });
-  return { issuer, state };
-}
-
 /** The processes, issuer and application of a test, which end with it. */
 export class Fleet {
   readonly replicas: Replica[] = [];
   readonly receiver = new Receiver();
-  /** The state of the issuer's server. */
-  serving!: Awaited<ReturnType<typeof serveIssuer>>["state"];
   #issuer!: DemoIssuer;
+  #feedRequests = 0;
   #dir = "";
   #args: readonly string[] = [];
   readonly #closing = new AsyncDisposableStack();
@@ -114,9 +89,12 @@ export class Fleet {
     const closing = fleet.#closing;
     const dir = fleet.#dir = closing.use(await tempFolder()).path;
     closing.use(fleet.receiver);
-    const { issuer, state } = await serveIssuer(closing);
+    const { origin } = closing.use(serveLoopback((request) => {
+      if (request.url.endsWith(".jsonl")) fleet.#feedRequests++;
+      return documentOf(issuer, request);
+    }));
+    const issuer = await createDemoIssuer({ origin, now: () => new Date() });
     fleet.#issuer = issuer;
-    fleet.serving = state;
     const clients = await clientsWithLogout(fleet.receiver.uri);
     await Deno.writeTextFile(`${dir}/c.json`, JSON.stringify({ clients }));
     const mode = 0o600;
@@ -159,9 +137,8 @@ export class Fleet {
 
   /** Waits until the processes have requested the feed `count` more times. */
   async looks(count: number): Promise<void> {
-    const { serving } = this;
-    const enough = serving.feedRequests + count;
-    await waitUntil("looked again", () => serving.feedRequests >= enough);
+    const enough = this.#feedRequests + count;
+    await waitUntil("looked again", () => this.#feedRequests >= enough);
   }
 
   /** Signs a person in for `app` at a process and returns the code. */
