@@ -4,7 +4,6 @@ import { SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import { nodeCrypto } from "../store/digest.ts";
 import type { SealingKeys } from "../sign_in/seal.ts";
-import { encodeBase64Url } from "@sig/jose/internal";
 import {
   base64url,
   calculateJwkThumbprint,
@@ -14,6 +13,7 @@ import {
   importJWK,
   type JSONWebKeySet,
   type JWK,
+  SignJWT,
 } from "jose";
 
 /** A signing algorithm of ID tokens. */
@@ -104,7 +104,8 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
       throw unusable(i, "it is not a private key");
     }
     published.push({ ...publicJwk, kid, alg, use: "sig" });
-    const sign = createSigner(kid, key, jwk);
+    const sign: ProviderKeys["sign"] = (header, claims) =>
+      new SignJWT(claims).setProtectedHeader({ ...header, kid }).sign(key);
     await requirePair(i, alg, sign, publicJwk);
     if (!signers.has(alg)) signers.set(alg, sign);
     if (alg === "EdDSA") {
@@ -126,33 +127,6 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
       ),
   };
 }
-
-/**
- * Creates the signing function. For EdDSA, `node:crypto` needs half the time of
- * WebCrypto.
- */
-function createSigner(
-  kid: string,
-  key: CryptoKey,
-  jwk: JWK,
-): ProviderKeys["sign"] {
-  const node = nodeCrypto();
-  const edKey = jwk.alg === "EdDSA" &&
-    node.createPrivateKey({ key: { ...jwk }, format: "jwk" });
-  const algorithm = { name: key.algorithm.name, hash: "SHA-256" };
-  return async ({ alg, typ }, claims) => {
-    const input = [{ alg, typ, kid }, claims]
-      .map((part) => encodeBase64Url(encoder.encode(JSON.stringify(part))))
-      .join(".");
-    const bytes = encoder.encode(input);
-    const signature = edKey
-      ? node.sign(null, bytes, edKey)
-      : new Uint8Array(await crypto.subtle.sign(algorithm, key, bytes));
-    return `${input}.${encodeBase64Url(signature)}`;
-  };
-}
-
-const encoder = new TextEncoder();
 
 /**
  * Rejects a key that can't sign or whose public part does not match. Otherwise
