@@ -25,7 +25,7 @@ export interface Readiness {
   readonly issuers: { readonly [did: string]: string };
 }
 
-/** How long a result is cached, in milliseconds. */
+/** How long an outcome is cached, in milliseconds. */
 const CACHE_MS = 5_000;
 /** Timeout for all issuers together, in milliseconds. */
 const TIMEOUT_MS = 4_000;
@@ -39,15 +39,25 @@ const MAX_CONCURRENT = 8;
 export function createReadiness(
   options: ReadinessOptions,
 ): () => Promise<Readiness> {
-  const { now } = options;
-  let cached: Promise<Readiness> | undefined;
+  return onceInFiveSeconds(() => check(options), options.now);
+}
+
+/**
+ * Returns a function that does the work at most once in five seconds; in
+ * between, it returns the last outcome, also if that is an error.
+ */
+export function onceInFiveSeconds<T>(
+  work: () => Promise<T>,
+  now: () => Date,
+): () => Promise<T> {
+  let cached: Promise<T> | undefined;
   let doneAtMs: number | undefined;
   return () => {
     const isOld = doneAtMs !== undefined &&
       Math.abs(now().getTime() - doneAtMs) >= CACHE_MS;
     if (cached === undefined || isOld) {
       doneAtMs = undefined;
-      cached = check(options).finally(() => doneAtMs = now().getTime());
+      cached = work().finally(() => doneAtMs = now().getTime());
     }
     return cached;
   };

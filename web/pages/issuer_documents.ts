@@ -14,7 +14,11 @@ import {
   readAll,
 } from "@sig/consumer/internal";
 import { DEFAULT_LIMITS, SigError } from "@sig/core";
-import { PackedText, type ServiceEnv } from "@sig/api/internal/http";
+import {
+  onceInFiveSeconds,
+  PackedText,
+  type ServiceEnv,
+} from "@sig/api/internal/http";
 import { DOCUMENT_FILES } from "../ui/page_config.ts";
 
 /** An issuer's unchanged documents by file name. */
@@ -45,11 +49,6 @@ export function locateIssuers(
  */
 const MAX_FEED_BYTES = 16 * 1024 * 1024;
 const LIMITS = { ...DEFAULT_LIMITS, maxFeedBytes: MAX_FEED_BYTES };
-/**
- * Milliseconds for which documents and failures are cached, so that visitors of
- * the page can't cause many requests to an issuer.
- */
-const KEPT_MS = 5_000;
 
 /** Serves the documents of each issuer under `/ui/issuers/<n>/`. */
 export function addIssuerDocuments(
@@ -81,33 +80,19 @@ export function addIssuerDocuments(
 
 /**
  * Returns a function that fetches an issuer's documents at most once in five
- * seconds; failures are cached too. The documents are unchanged, and the page
- * verifies them.
+ * seconds, also if that fails, so that visitors of the page can't cause many
+ * requests to an issuer. The documents are unchanged, and the page verifies
+ * them.
  *
  * @throws {SigError} from the function: the codes of `loadIssuer`;
  * `feed_too_large` over 16 MiB.
  */
-function createIssuerDocuments(
-  { location }: ShownIssuer,
-  now: () => Date,
-): () => Promise<IssuerDocuments> {
-  let kept: Promise<IssuerDocuments> | undefined;
-  /** When they were fetched, or failed; undefined while they are fetched. */
-  let keptMs: number | undefined;
+function createIssuerDocuments({ location }: ShownIssuer, now: () => Date) {
   let last: IssuerDocuments = new Map();
-  const read = async () => {
-    try {
-      return last = await readDocuments(location, last);
-    } finally {
-      keptMs = now().getTime();
-    }
-  };
-  return () => {
-    const ageMs = keptMs === undefined ? 0 : now().getTime() - keptMs;
-    if (kept !== undefined && ageMs >= 0 && ageMs < KEPT_MS) return kept;
-    keptMs = undefined;
-    return kept = read();
-  };
+  return onceInFiveSeconds(
+    async () => last = await readDocuments(location, last),
+    now,
+  );
 }
 
 /** Reads the documents; unchanged ones are not compressed again. */
