@@ -152,8 +152,8 @@ export class Issuer implements AsyncDisposable {
     options: AppendOptions = {},
   ): Promise<readonly AppendedEvent[]> {
     if (drafts.length === 0) return [];
-    return await this.#session.takeTurn((writer) =>
-      appendInTurn(this.#session, writer, drafts, options)
+    return await this.#session.takeTurn((writer, documents) =>
+      appendInTurn(this.#session, writer, documents, drafts, options)
     );
   }
 

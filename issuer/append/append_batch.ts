@@ -22,6 +22,7 @@ import {
 import type { FeedIds } from "../store/feed_lines.ts";
 import { yieldToEventLoop } from "./verify_feed.ts";
 import { isVoidAt, readEventAt, readLastEvent } from "./current.ts";
+import type { IssuerDocuments } from "../documents/documents.ts";
 import type { FeedSession } from "./feed_session.ts";
 import {
   requireWritable,
@@ -91,12 +92,12 @@ const encoder = new TextEncoder();
 export async function appendInTurn(
   session: FeedSession,
   writer: FeedWriter,
+  documents: IssuerDocuments,
   drafts: readonly EventDraft[],
   options: AppendOptions & Partial<WriteRules>,
 ): Promise<readonly AppendedEvent[]> {
   const { allowWarnings = false, faults: hooks, now } = session.options;
   const { ifLastSequence, maxFaults, onProgress, ...rules } = options;
-  const documents = await session.readDocuments();
   const key = await session.signingKey(documents);
   const { ids } = session;
   return await session.withFeed(writer, documents, async (feed, index) => {

@@ -154,8 +154,13 @@ export async function recover(
     const now = session.options.now();
     const at = formatInstant(instantOf(now));
     const drafts = nameDrafts(plan.drafts, statement, at);
-    const options = { allowWarnings: true, now };
-    const events = await appendInTurn(session, writer, drafts, options);
+    const events = await appendInTurn(
+      session,
+      writer,
+      await session.readDocuments(),
+      drafts,
+      { allowWarnings: true, now },
+    );
     await publishProofs(session, writer, { init: true, rebuild: true });
     return { kid, statement: plan.claims.n, events };
   });

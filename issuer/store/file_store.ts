@@ -3,6 +3,7 @@
 
 import { SigError } from "@sig/core";
 import {
+  type Entry,
   look,
   makeDirectory,
   openFile,
@@ -132,8 +133,10 @@ class FileStore implements FeedStore {
     requireOwner(folder, entry, this.#us);
     // In git, a checkout would restore the index together with the feed, so
     // that a rollback stays undetected, and would distribute people's names.
-    // Every time, since a crash may have followed the creation of the folder.
-    createDurably(`${folder}/.gitignore`, IGNORE_ALL, { mode: 0o600 });
+    // Also in an existing folder, since a crash may have followed its creation.
+    if (this.#index === undefined) {
+      createDurably(`${folder}/.gitignore`, IGNORE_ALL, { mode: 0o600 });
+    }
     const { timeoutMs } = options;
     const lock = await acquireLock(
       `${folder}/lock`,
@@ -143,7 +146,7 @@ class FileStore implements FeedStore {
     const feeds: OpenFeed[] = [];
     try {
       this.#step("locked");
-      const index = this.#guardIndex(folder, this.#us);
+      const index = this.#guardIndex(folder, entry, this.#us);
       const openFeed = async (path: string) => {
         const feed = await this.#openFeed(path, folder, timeoutMs);
         feeds.push(feed);
@@ -165,9 +168,11 @@ class FileStore implements FeedStore {
   }
 
   /** An index that other users could write keeps only its last known line. */
-  #guardIndex(folder: string, us: number | null): FeedIndex {
-    const entry = look(folder);
-    requireOwner(folder, entry, us);
+  #guardIndex(
+    folder: string,
+    entry: Entry | undefined,
+    us: number | null,
+  ): FeedIndex {
     const isClosed = ((entry?.mode ?? 0) & 0o077) === 0;
     // Other users could not write since it was checked.
     if (this.#index !== undefined && isClosed) return this.#index;
