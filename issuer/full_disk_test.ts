@@ -43,18 +43,6 @@ test("an append that the system cuts short is undone", async ({ place }) => {
   assertEquals(sequence, result.lines.length);
 });
 
-test("a process killed during a write leaves an unfinished line, which is cut off", async ({ place }) => {
-  const job = { work: "append", count: 200, name: "a" } as const;
-  const result = await runWorker(place, job, "ulimit -c 0; ulimit -f 100");
-  assert(result.signal !== null || result.code > 2, result.output);
-  const feed = await Deno.readFile(place.feed);
-  assert(feed.at(-1) !== 0x0a, "the last line is unfinished");
-  const issuer = await place.open();
-  const { sequence } = await issuer.append(upsert());
-  assertEquals(sequence, result.lines.length + 1);
-  assertEquals((await readFeed(place)).length, sequence);
-});
-
 test("refuses an append without file descriptors, and succeeds when some are free", async ({ place }) => {
   const job = { work: "exhaust", name: "a" } as const;
   const result = await runWorker(place, job, "ulimit -n 128");

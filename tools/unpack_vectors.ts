@@ -19,7 +19,7 @@ Without CASE all of them are written.
 `;
 
 /** An error in the arguments. */
-class UsageError extends Error {}
+export class UsageError extends Error {}
 
 /** Throws unless the folder is empty or missing. */
 async function requireEmpty(folder: string): Promise<void> {
@@ -37,7 +37,20 @@ async function requireEmpty(folder: string): Promise<void> {
   }
 }
 
-async function unpack(folder: string, names: readonly string[]): Promise<void> {
+/**
+ * Writes the named cases (default: all) to the folder, or nothing for `--help`.
+ *
+ * @returns what to print.
+ * @throws {UsageError} before anything is written.
+ */
+export async function unpack(args: readonly string[]): Promise<string> {
+  if (args.includes("--help") || args.includes("-h")) return HELP;
+  const [folder, ...names] = args;
+  const flag = args.find((word) => word.startsWith("-"));
+  if (flag !== undefined) {
+    throw new UsageError(`Cannot unpack: unknown flag ${flag}`);
+  }
+  if (!folder) throw new UsageError("Cannot unpack: DIR is missing");
   const allFeeds = readFeedVectors();
   const allQuestions = readQuestionVectors();
   const known = [...allFeeds, ...allQuestions].map(({ name }) => name);
@@ -59,22 +72,12 @@ async function unpack(folder: string, names: readonly string[]): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
   for (const feed of feeds) await unpackFeed(feed, folder);
   for (const question of questions) await unpackQuestion(question, folder);
-  console.log(
-    `${feeds.length} feeds and ${questions.length} questions in ${folder}`,
-  );
+  return `${feeds.length} feeds and ${questions.length} questions in ${folder}`;
 }
 
-const [folder, ...names] = Deno.args;
-if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
-  console.log(HELP);
-} else {
+if (import.meta.main) {
   try {
-    const flag = Deno.args.find((word) => word.startsWith("-"));
-    if (flag !== undefined) {
-      throw new UsageError(`Cannot unpack: unknown flag ${flag}`);
-    }
-    if (!folder) throw new UsageError("Cannot unpack: DIR is missing");
-    await unpack(folder, names);
+    console.log(await unpack(Deno.args));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     console.error(`${error.message}\n\nSee: deno task vectors:unpack --help`);

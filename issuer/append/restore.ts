@@ -4,7 +4,7 @@ import { SigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import type { LineRules } from "../documents/documents.ts";
 import { replayFeed } from "./verify_feed.ts";
-import { readLines } from "../store/feed_lines.ts";
+import { linesIn, readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
 /** The result of {@linkcode Issuer.restore}. */
@@ -116,12 +116,9 @@ export async function compareFeeds(
   return { whole, lines };
 }
 
+/** Returns the number of complete lines. */
 export function countLines(feed: Uint8Array): number {
-  let lines = 0;
-  for (let at = feed.indexOf(LF); at >= 0; at = feed.indexOf(LF, at + 1)) {
-    lines++;
-  }
-  return lines;
+  return [...linesIn(feed)].length;
 }
 
 function rewritten(sequence: number, copy: string): SigError {

@@ -1,62 +1,40 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Ran, ROOT, run, tempFolder } from "./process.ts";
-import { unpackedFeed } from "./unpack_vectors.ts";
-import {
-  type FeedVector,
-  readFeedVector,
-  readFeedVectors,
-  readQuestionVectors,
-} from "./vectors.ts";
-
-function unpack(...args: string[]): Promise<Ran> {
-  return run(
-    Deno.execPath(),
-    ["task", "--quiet", "vectors:unpack", ...args],
-    { cwd: ROOT, env: { NO_COLOR: "1" } },
-  );
-}
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { unpack, UsageError } from "../../tools/unpack_vectors.ts";
+import { ROOT, run, tempFolder } from "./process.ts";
+import { readFeedVectors, readQuestionVectors } from "./vectors.ts";
 
 function namesIn(folder: string): readonly string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-async function assertUnpacked(
-  { documents, expected }: FeedVector,
-  folder: string,
-): Promise<void> {
-  for (const [path, bytes] of documents) {
-    const found = await Deno.readFile(`${folder}/${path}`);
-    assertEquals(found.toBase64(), bytes.toBase64(), path);
-  }
-  const text = await Deno.readTextFile(`${folder}/expected.json`);
-  assertEquals(JSON.parse(text), expected);
-}
-
 Deno.test("vectors:unpack writes every case if none is named", async () => {
   await using folder = await tempFolder();
   const path = `${folder.path}/new/cases`;
-  assertEquals(await unpack(path), {
-    code: 0,
-    stdout: `${readFeedVectors().length} feeds and ` +
-      `${readQuestionVectors().length} questions in ${path}\n`,
-    stderr: "",
-  });
-  for (const vector of readFeedVectors()) {
-    await assertUnpacked(vector, `${path}/${vector.name}`);
+  const [feeds, questions] = [readFeedVectors(), readQuestionVectors()];
+  assertEquals(
+    await unpack([path]),
+    `${feeds.length} feeds and ${questions.length} questions in ${path}`,
+  );
+  for (const { documents, expected, name } of feeds) {
+    for (const [file, bytes] of documents) {
+      const found = await Deno.readFile(`${path}/${name}/${file}`);
+      assertEquals(found.toBase64(), bytes.toBase64(), file);
+    }
+    const text = await Deno.readTextFile(`${path}/${name}/expected.json`);
+    assertEquals(JSON.parse(text), expected);
   }
   assertEquals(
     namesIn(path),
     [
-      ...readFeedVectors().map(({ name }) => name),
-      ...readQuestionVectors().map(({ name }) => `${name}.json`),
+      ...feeds.map(({ name }) => name),
+      ...questions.map(({ name }) => `${name}.json`),
     ].sort(),
   );
 });
 
 Deno.test("vectors:unpack writes the named cases, and a question with its feed", async () => {
   await using folder = await tempFolder();
-  const { code } = await unpack(folder.path, "upsert", "all-in-one");
-  assertEquals(code, 0);
+  await unpack([folder.path, "upsert", "all-in-one"]);
   assertEquals(namesIn(folder.path), ["all-in-one.json", "history", "upsert"]);
   const text = await Deno.readTextFile(`${folder.path}/all-in-one.json`);
   const { name: _, ...content } = readQuestionVectors().find(({ name }) =>
@@ -65,58 +43,46 @@ Deno.test("vectors:unpack writes the named cases, and a question with its feed",
   assertEquals(JSON.parse(text), content);
 });
 
-Deno.test("vectors:unpack refuses a directory that is not empty, and leaves it unchanged", async () => {
+Deno.test("vectors:unpack refuses unknown names and flags, and a directory that is not empty, and writes nothing", async () => {
   await using folder = await tempFolder();
-  await Deno.writeTextFile(`${folder.path}/mine`, "");
-  const { code, stdout, stderr } = await unpack(folder.path, "upsert");
-  assertEquals([code, stdout], [2, ""]);
-  assertStringIncludes(
-    stderr,
-    `Cannot unpack: ${folder.path} is not empty. Name a new directory\n`,
-  );
-  assertEquals(namesIn(folder.path), ["mine"]);
-  const ran = await unpack(`${folder.path}/mine`);
-  assertEquals(ran.code, 2);
-  assertStringIncludes(ran.stderr, "/mine is not a directory\n");
-});
-
-Deno.test("vectors:unpack rejects unknown names and flags, and writes nothing", async () => {
-  await using folder = await tempFolder();
-  const path = `${folder.path}/new`;
+  const { path } = folder;
+  const mine = `${path}/mine`;
+  await Deno.writeTextFile(mine, "");
   for (
     const [args, says] of [
       [
-        [path, "upsert", "histroy"],
+        [`${path}/new`, "upsert", "histroy"],
         'there is no case "histroy". Did you mean history?',
       ],
-      [[path, "../upsert"], 'there is no case "../upsert"'],
-      [[path, "--all"], "unknown flag --all"],
+      [[`${path}/new`, "../upsert"], 'there is no case "../upsert"'],
+      [[`${path}/new`, "--all"], "unknown flag --all"],
       [[], "DIR is missing"],
+      [[path, "upsert"], `${path} is not empty. Name a new directory`],
+      [[mine], `${mine} is not a directory`],
     ] as const
   ) {
-    const { code, stdout, stderr } = await unpack(...args);
-    assertEquals([code, stdout], [2, ""]);
-    assertStringIncludes(stderr, `Cannot unpack: ${says}`);
-    assertStringIncludes(stderr, "See: deno task vectors:unpack --help");
+    await assertRejects(
+      () => unpack(args),
+      UsageError,
+      `Cannot unpack: ${says}`,
+    );
   }
-  assertEquals(namesIn(folder.path), []);
-  const help = await unpack("--help");
-  assertEquals(help.code, 0);
+  assertEquals(namesIn(path), ["mine"]);
   assertStringIncludes(
-    help.stdout,
+    await unpack(["--help"]),
     "Usage: deno task vectors:unpack DIR [CASE…]",
   );
 });
 
-Deno.test("an unpacked feed is removed when its scope ends", async () => {
-  let path: string;
-  {
-    await using unpacked = await unpackedFeed("did-missing");
-    path = unpacked.path;
-    const { documents } = readFeedVector("did-missing");
-    assertEquals(documents.has(".well-known/did.json"), false);
-    assertEquals(namesIn(`${path}/.well-known`).includes("did.json"), false);
-  }
-  const found = await Deno.stat(path).then(() => true, () => false);
-  assertEquals(found, false);
+Deno.test("the task vectors:unpack exits with 2 for wrong arguments", async () => {
+  const { code, stdout, stderr } = await run(
+    Deno.execPath(),
+    ["task", "--quiet", "vectors:unpack"],
+    { cwd: ROOT, env: { NO_COLOR: "1" } },
+  );
+  assertEquals([code, stdout], [2, ""]);
+  assertEquals(
+    stderr,
+    "Cannot unpack: DIR is missing\n\nSee: deno task vectors:unpack --help\n",
+  );
 });

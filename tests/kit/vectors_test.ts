@@ -1,12 +1,9 @@
 import { Validator } from "@cfworker/json-schema";
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { themes } from "../../tools/vectors/feed_cases.ts";
+import { assert, assertEquals } from "@std/assert";
 import {
   type FeedVector,
-  readFeedVector,
   readFeedVectors,
   readOneFeedOfEach,
-  readQuestionVectors,
 } from "./vectors.ts";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
@@ -51,36 +48,6 @@ Deno.test("the schema rejects unknown and invalid members", () => {
   }
 });
 
-Deno.test("a case that is read equals the case from which its file was made", () => {
-  const cases = Object.values(themes).flatMap(({ cases }) => cases);
-  const vectors = new Map(readFeedVectors().map((each) => [each.name, each]));
-  assertEquals(vectors.size, cases.length);
-  for (const { name, files, expected } of cases) {
-    const vector = vectors.get(name);
-    assertEquals(
-      JSON.stringify(vector?.expected),
-      JSON.stringify(expected),
-      name,
-    );
-    const byPath = (a: string, b: string) => a < b ? -1 : 1;
-    assertEquals(
-      [...vector!.documents.keys()].sort(byPath),
-      [...files.keys()].sort(byPath),
-    );
-    for (const [path, bytes] of files) {
-      assert(isSame(bytes, vector?.documents.get(path)), `${name}: ${path}`);
-    }
-  }
-});
-
-/**
- * Compares bytes without assertEquals, which would print a line of 64 KiB byte
- * by byte.
- */
-function isSame(a: Uint8Array, b: Uint8Array | undefined): boolean {
-  return a.length === b?.length && a.every((byte, at) => byte === b[at]);
-}
-
 Deno.test("the files contain no characters that an editor hides", () => {
   for (const path of [...feedFiles, "questions.json"]) {
     const text = Deno.readTextFileSync(new URL(path, FOLDER));
@@ -103,11 +70,4 @@ Deno.test("readOneFeedOfEach has every error code and warning of every theme", (
   const few = readOneFeedOfEach();
   assertEquals(outcomesOf(few), outcomesOf(readFeedVectors()));
   assert(few.length > 50 && few.length < 80, `${few.length} feeds`);
-});
-
-Deno.test("every question is about an existing feed", () => {
-  for (const feed of new Set(readQuestionVectors().map(({ feed }) => feed))) {
-    readFeedVector(feed);
-  }
-  assertThrows(() => readFeedVector("no-such"), Error, "There is no feed");
 });

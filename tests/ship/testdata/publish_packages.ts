@@ -12,7 +12,9 @@ import {
 
 const DENO = Deno.execPath();
 /** A small test, instead of all tests. */
-export const SMALL_TEST = "--tests=core/text/trim_ows_test.ts";
+export const SMALL_TEST = "--tests=tests/ship/testdata/leave_mark.ts";
+/** The file that the small test leaves in the copy. */
+export const MARK = "tested.txt";
 
 /** Runs a tool with `@std` of a registry, without changing the shared cache. */
 export async function runTool(
@@ -38,30 +40,24 @@ export async function runTool(
   );
 }
 
-/** Runs the task `publish` so that it writes an archive of the tested copy. */
-export function makeArchive(
-  registry: Pick<JsrRegistry, "url">,
-  archive: string,
-  tests: string = SMALL_TEST,
-): Promise<Ran> {
-  const flags = ["--allow-dirty", `--output=${archive}`, tests];
-  return runTool(registry, ["tools/publish.ts", ...flags]);
-}
-
 /**
- * Publishes all packages as the workflow does, whose job with the permission to
- * publish has only the archive.
+ * Publishes all packages as the workflow does: the task `publish` writes an
+ * archive of the tested copy, and the job with the permission to publish has
+ * only the archive.
  */
 export async function publishPackages(registry: JsrRegistry): Promise<void> {
   await using folder = await tempFolder();
   const { path } = folder;
-  const { code, stdout, stderr } = await makeArchive(
+  const flags = ["--allow-dirty", `--output=${path}/packages.tar.gz`];
+  const { code, stdout, stderr } = await runTool(
     registry,
-    `${path}/packages.tar.gz`,
+    ["tools/publish.ts", ...flags, SMALL_TEST],
   );
   if (code !== 0) throw new Error(`Cannot publish: ${stdout}${stderr}`);
   const options = { cwd: path, env: { JSR_URL: registry.url } };
   await runWell("tar", ["-xzf", "packages.tar.gz"], options);
+  // The copy was tested before it was archived.
+  await Deno.stat(`${path}/${MARK}`);
   // No type check here: jsr_test.ts checks the types of the published packages.
   await runWell(DENO, ["publish", "--no-check", "--token", "t"], options);
 }
