@@ -116,3 +116,11 @@ Deno.test("during shutdown accepted requests are answered and new ones rejected"
   assertEquals(await (await first).text(), "late");
   await stopped;
 });
+
+Deno.test("a client that still sends a body after its answer does not delay the end", async () => {
+  const server = listen(LOOPBACK, ok);
+  using client = await RawClient.connect(Number(new URL(server.url).port));
+  await client.send(head("POST / HTTP/1.1", ["Content-Length: 1000000"]));
+  assertEquals((await client.receive()).body, "ok");
+  assertEquals(await server.shutdown(100), true);
+});

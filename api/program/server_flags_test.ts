@@ -1,6 +1,9 @@
-import { assertEquals } from "@std/assert";
-import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import { createProcessIo } from "./io.ts";
+import { openPinStore } from "@sig/consumer/pins";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { assertSigError, expectSigError } from "../../tests/kit/sig_errors.ts";
+import { tempFolder } from "../../tests/kit/process.ts";
+import { createProcessIo, type ProcessIo } from "./io.ts";
 import { parseFlags } from "./parse_flags.ts";
 import { findExposure, readServerFlags, SERVER_FLAGS } from "./server_flags.ts";
 import { parseAddress } from "./values.ts";
@@ -14,14 +17,19 @@ const OWN = [
   { name: "public-url", value: "ORIGIN", help: "" },
 ];
 
-function settingsOf(words: readonly string[], isTerminal = false) {
+function readAll(words: readonly string[], io: Partial<ProcessIo> = {}) {
   const flags = [...OWN, ...SERVER_FLAGS];
   const given = parseFlags(words, { flags, seeHelp: "" });
-  const { openPins: _, ...settings } = readServerFlags(
-    given,
-    "127.0.0.1:8787",
-    { ...createProcessIo(), isTerminal: () => isTerminal },
-  );
+  return readServerFlags(given, "127.0.0.1:8787", {
+    ...createProcessIo(),
+    isTerminal: () => false,
+    ...io,
+  });
+}
+
+function settingsOf(words: readonly string[], isTerminal = false) {
+  const io = { isTerminal: () => isTerminal };
+  const { openPins: _, ...settings } = readAll(words, io);
   return settings;
 }
 
@@ -178,4 +186,42 @@ Deno.test("each public setting exposes a server, even on a loopback address", ()
   }
   const exposure = { flag: "--addr", value: "0.0.0.0" };
   assertEquals(findExposure(parseAddress("0.0.0.0:1"), flagsOf({})), exposure);
+});
+
+Deno.test("a pin store that can't be used prevents the start, and the error has its place", async () => {
+  await expectSigError(
+    () => readAll(["--pins", "redis://127.0.0.1:1"]).openPins(),
+    "store_unavailable",
+    "127.0.0.1:1",
+  );
+  await expectSigError(
+    () => readAll(["--require-pin"]).openPins(),
+    "invalid_request",
+    "Cannot run: --require-pin goes with --pins",
+  );
+});
+
+// promise: Only the operator sees the store's place.
+Deno.test("the errors of a public server don't show the place of its store; its log does", async () => {
+  await using folder = await tempFolder();
+  for (const words of [[], ["--host", "api.acme.example"]]) {
+    const path = `${folder.path}/${words.length}.db`;
+    await (await openPinStore(path)).close();
+    let log = "";
+    const stderr = (text: string) => void (log += text);
+    const { pins } = await readAll([...words, "--pins", path], { stderr })
+      .openPins();
+    const file = new DatabaseSync(path);
+    file.exec("DROP TABLE record");
+    file.close();
+    const isPublic = words.length > 0;
+    const { context } = await expectSigError(
+      () => pins!.get({ name: "pin" }, "did:web:acme.example", new Date(0)),
+      "store_unavailable",
+      `Cannot use store ${isPublic ? "of this server" : path}: `,
+    );
+    assertEquals(context.place, isPublic ? "of this server" : path);
+    if (isPublic) assertStringIncludes(log, `Cannot use store ${path}`);
+    await pins!.close();
+  }
 });

@@ -1,13 +1,11 @@
-// Requests that `fetch` does not send, sent to both servers as real processes.
+// Requests that `fetch` does not send, sent to a server as a real process.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { exchangeRaw, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import {
   assertUntouched,
   logEntries,
   QUESTIONS,
-  type ServerName,
   ServerProcess,
-  SERVERS,
 } from "../kit/server_process.ts";
 
 /** One request, with the expected status and problem code. */
@@ -106,19 +104,14 @@ const HOSTS: readonly Probe[] = [
   },
 ];
 
-/** How many chunks of 64 KiB are over the limit of the request. */
-const CHUNKS = { api: 300, web: 3 };
-
 /** A body that must not be read. */
-function endless(name: ServerName): Probe {
-  return {
-    name: "chunks over the limit",
-    data: head(`POST ${QUESTIONS[name].path} HTTP/1.1`, [
-      ...[JSON_TYPE, "Transfer-Encoding: chunked"],
-    ]) + `10000\r\n${"x".repeat(65_536)}\r\n`.repeat(CHUNKS[name]),
-    ...{ status: 413, code: "body_too_large" },
-  };
-}
+const ENDLESS: Probe = {
+  name: "chunks over the limit",
+  data: head(`POST ${QUESTIONS.api.path} HTTP/1.1`, [
+    ...[JSON_TYPE, "Transfer-Encoding: chunked"],
+  ]) + `10000\r\n${"x".repeat(65_536)}\r\n`.repeat(300),
+  ...{ status: 413, code: "body_too_large" },
+};
 
 const NOT_FOUND = { status: 404, code: "not_found" };
 
@@ -144,79 +137,77 @@ const PATHS: readonly Probe[] = [
 // deno-lint-ignore no-control-regex -- they are the point
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/;
 
-for (const name of SERVERS) {
-  Deno.test(`${name}: every hostile request gets its expected response and logs no error`, async (t) => {
-    await using server = await ServerProcess.start(name, ["--log", "json"]);
-    const { path, body } = QUESTIONS[name];
-    const probes = [...SMUGGLING, ...HOSTS, ...PATHS, endless(name)];
-    for (const { name, data, status, code } of probes) {
-      await t.step(name, async () => {
-        const response = await exchangeRaw(server.port, data);
-        assertEquals(response.status, status, response.body);
-        if (code === undefined) {
-          assertEquals(response.body, "");
-        } else {
-          assertEquals(
-            response.headers.get("content-type"),
-            "application/problem+json",
-          );
-          const problem = JSON.parse(response.body);
-          assertEquals([problem.code, problem.status], [code, status]);
-          assertEquals(problem.type, `urn:sig:problem:${code}`);
-          assertMatch(problem.instance, /^[0-9a-f-]{36}$/);
-          assertEquals(problem.instance, response.headers.get("x-request-id"));
-          assert(!/:\d+:\d+|\.ts\b|passwd/.test(response.body), response.body);
-        }
-        await assertUntouched(server);
-      });
-    }
-    await t.step("a valid request is still answered", async () => {
-      const response = await exchangeRaw(server.port, rawPost(path, body));
-      assertEquals(response.status, 200, response.body);
+Deno.test(`every hostile request gets its expected response and logs no error`, async (t) => {
+  await using server = await ServerProcess.start("api", ["--log", "json"]);
+  const { path, body } = QUESTIONS.api;
+  const probes = [...SMUGGLING, ...HOSTS, ...PATHS, ENDLESS];
+  for (const { name, data, status, code } of probes) {
+    await t.step(name, async () => {
+      const response = await exchangeRaw(server.port, data);
+      assertEquals(response.status, status, response.body);
+      if (code === undefined) {
+        assertEquals(response.body, "");
+      } else {
+        assertEquals(
+          response.headers.get("content-type"),
+          "application/problem+json",
+        );
+        const problem = JSON.parse(response.body);
+        assertEquals([problem.code, problem.status], [code, status]);
+        assertEquals(problem.type, `urn:sig:problem:${code}`);
+        assertMatch(problem.instance, /^[0-9a-f-]{36}$/);
+        assertEquals(problem.instance, response.headers.get("x-request-id"));
+        assert(!/:\d+:\d+|\.ts\b|passwd/.test(response.body), response.body);
+      }
+      await assertUntouched(server);
     });
-    const { code, stdout, stderr } = await server.stop();
-    assertEquals([code, stdout], [0, ""]);
-    assert(!CONTROL.test(stderr), "a control character in the log");
-    const entries = logEntries(stderr);
-    assert(entries.length > probes.length / 2);
-    assertEquals(entries.filter(({ level }) => level === "error"), []);
+  }
+  await t.step("a valid request is still answered", async () => {
+    const response = await exchangeRaw(server.port, rawPost(path, body));
+    assertEquals(response.status, 200, response.body);
   });
+  const { code, stdout, stderr } = await server.stop();
+  assertEquals([code, stdout], [0, ""]);
+  assert(!CONTROL.test(stderr), "a control character in the log");
+  const entries = logEntries(stderr);
+  assert(entries.length > probes.length / 2);
+  assertEquals(entries.filter(({ level }) => level === "error"), []);
+});
 
-  Deno.test(`${name}: accepts unusual but well-formed requests, whose ids can't add a header`, async () => {
-    await using server = await ServerProcess.start(name, ["--log", "off"]);
-    const { path, body } = QUESTIONS[name];
-    const chunked = head(`POST ${path} HTTP/1.1`, [
-      JSON_TYPE,
-      "Transfer-Encoding: chunked",
-    ]) + `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    const same = rawPost(path, body, [`Content-Length: ${body.length}`]);
-    const odd = [
-      ...["GET /healthz HTTP/1.0\r\n\r\n", "GET /healthz HTTP/1.1\r\n\r\n"],
-      ...["GET /healthz HTTP/1.1\nHost: localhost\n\n", chunked, same],
-      ...[
-        head("GET http://localhost/healthz HTTP/1.1"),
-        head("GET /healthz?a=b HTTP/1.1"),
-      ],
-      ...[head(GET, ["Upgrade: websocket", "Connection: upgrade"])],
-    ];
-    for (const data of odd) {
-      assertEquals((await exchangeRaw(server.port, data)).status, 200, data);
-    }
-    // Several pipelined requests on one connection.
-    using client = await RawClient.connect(server.port);
-    await client.send(head(GET).repeat(3));
-    for (let i = 0; i < 3; i++) {
-      assertEquals((await client.receive()).status, 200);
-    }
-    const idOf = async (line: string) =>
-      (await exchangeRaw(server.port, head(GET, [line]))).headers;
-    const split = await idOf("X-Request-ID: a\r\nX-Evil: b");
-    assertEquals([split.get("x-request-id"), split.get("x-evil")], ["a", null]);
-    for (const id of ["x".repeat(1_025), ""]) {
-      assertMatch(
-        (await idOf(`X-Request-ID: ${id}`)).get("x-request-id")!,
-        /^[0-9a-f-]{36}$/,
-      );
-    }
-  });
-}
+Deno.test(`accepts unusual but well-formed requests, whose ids can't add a header`, async () => {
+  await using server = await ServerProcess.start("api", ["--log", "off"]);
+  const { path, body } = QUESTIONS.api;
+  const chunked = head(`POST ${path} HTTP/1.1`, [
+    JSON_TYPE,
+    "Transfer-Encoding: chunked",
+  ]) + `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  const same = rawPost(path, body, [`Content-Length: ${body.length}`]);
+  const odd = [
+    ...["GET /healthz HTTP/1.0\r\n\r\n", "GET /healthz HTTP/1.1\r\n\r\n"],
+    ...["GET /healthz HTTP/1.1\nHost: localhost\n\n", chunked, same],
+    ...[
+      head("GET http://localhost/healthz HTTP/1.1"),
+      head("GET /healthz?a=b HTTP/1.1"),
+    ],
+    ...[head(GET, ["Upgrade: websocket", "Connection: upgrade"])],
+  ];
+  for (const data of odd) {
+    assertEquals((await exchangeRaw(server.port, data)).status, 200, data);
+  }
+  // Several pipelined requests on one connection.
+  using client = await RawClient.connect(server.port);
+  await client.send(head(GET).repeat(3));
+  for (let i = 0; i < 3; i++) {
+    assertEquals((await client.receive()).status, 200);
+  }
+  const idOf = async (line: string) =>
+    (await exchangeRaw(server.port, head(GET, [line]))).headers;
+  const split = await idOf("X-Request-ID: a\r\nX-Evil: b");
+  assertEquals([split.get("x-request-id"), split.get("x-evil")], ["a", null]);
+  for (const id of ["x".repeat(1_025), ""]) {
+    assertMatch(
+      (await idOf(`X-Request-ID: ${id}`)).get("x-request-id")!,
+      /^[0-9a-f-]{36}$/,
+    );
+  }
+});

@@ -1,4 +1,4 @@
-// Bodies that never end, with both servers as real processes.
+// Bodies that never end, with real processes.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { askWhile, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import {
@@ -6,7 +6,6 @@ import {
   logEntries,
   QUESTIONS,
   ServerProcess,
-  SERVERS,
 } from "../kit/server_process.ts";
 import { repeatedly } from "../kit/wait.ts";
 
@@ -18,51 +17,49 @@ function unfinished(path: string, length: number): string {
   ]);
 }
 
-for (const name of SERVERS) {
-  const { path, body } = QUESTIONS[name];
+Deno.test("api: places of disconnected clients are free again", async () => {
+  const { path, body } = QUESTIONS.api;
+  await using server = await ServerProcess.start("api", [
+    "--max-concurrent",
+    "4",
+  ]);
+  for (let i = 0; i < 20; i++) {
+    using client = await RawClient.connect(server.port);
+    await client.send(unfinished(path, body.length) + body.slice(0, 3));
+  }
+  const answer = await askWhile(server.port, rawPost(path, body), 503);
+  assertEquals(answer.status, 200);
+  const { stderr } = await server.stop();
+  const levels = new Set(logEntries(stderr).map(({ level }) => level));
+  assertEquals([...levels], ["info"]);
+});
 
-  Deno.test(`${name}: places of disconnected clients are free again`, async () => {
-    await using server = await ServerProcess.start(name, [
-      "--max-concurrent",
-      "4",
-    ]);
-    for (let i = 0; i < 20; i++) {
-      using client = await RawClient.connect(server.port);
-      await client.send(unfinished(path, body.length) + body.slice(0, 3));
-    }
-    const answer = await askWhile(server.port, rawPost(path, body), 503);
-    assertEquals(answer.status, 200);
-    const { stderr } = await server.stop();
-    const levels = new Set(logEntries(stderr).map(({ level }) => level));
-    assertEquals([...levels], ["info"]);
-  });
-
-  Deno.test(`${name}: a body that never arrives, or drips, times out`, async () => {
-    await using server = await ServerProcess.start(name, ["--log", "off"]);
-    using silent = await RawClient.connect(server.port);
-    await silent.send(unfinished(path, 50));
-    using large = await RawClient.connect(server.port);
-    await large.send(unfinished(path, 60_000) + "{");
-    using chunked = await RawClient.connect(server.port);
-    await chunked.send(
-      head(`POST ${path} HTTP/1.1`, [
-        "Content-Type: application/json",
-        "Transfer-Encoding: chunked",
-      ]) + "1\r\n{\r\n",
-    );
-    using dripping = await RawClient.connect(server.port);
-    await dripping.send(unfinished(path, 1000) + "{");
-    using _drip = repeatedly(300, () => dripping.send(" "));
-    const clients = [silent, large, chunked, dripping];
-    for (const answer of await Promise.all(clients.map((c) => c.receive()))) {
-      assertEquals(answer.status, 408);
-      assertEquals(JSON.parse(answer.body).code, "request_timeout");
-      // The server does not wait for the rest.
-      assertMatch(answer.headers.get("connection")!, /^close(, close)?$/);
-    }
-    await assertUntouched(server);
-  });
-}
+Deno.test("web: a body that never arrives, or drips, times out", async () => {
+  const { path } = QUESTIONS.web;
+  await using server = await ServerProcess.start("web", ["--log", "off"]);
+  using silent = await RawClient.connect(server.port);
+  await silent.send(unfinished(path, 50));
+  using large = await RawClient.connect(server.port);
+  await large.send(unfinished(path, 60_000) + "{");
+  using chunked = await RawClient.connect(server.port);
+  await chunked.send(
+    head(`POST ${path} HTTP/1.1`, [
+      "Content-Type: application/json",
+      "Transfer-Encoding: chunked",
+    ]) + "1\r\n{\r\n",
+  );
+  using dripping = await RawClient.connect(server.port);
+  await dripping.send(unfinished(path, 1000) + "{");
+  using _drip = repeatedly(300, () => dripping.send(" "));
+  const clients = [silent, large, chunked, dripping];
+  for (const answer of await Promise.all(clients.map((c) => c.receive()))) {
+    assertEquals(answer.status, 408);
+    assertEquals(JSON.parse(answer.body).code, "request_timeout");
+    // The server does not wait for the rest.
+    assertMatch(answer.headers.get("connection")!, /^close(, close)?$/);
+  }
+  await assertUntouched(server);
+});
 
 Deno.test({
   name:

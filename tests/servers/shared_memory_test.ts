@@ -1,6 +1,5 @@
 // Processes of a server that share one pin store (docs/protocol.md §6).
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { DatabaseSync } from "node:sqlite";
 import { listPins, openPinStore } from "@sig/consumer/pins";
 import { Person } from "../../web/testdata/independent_client.ts";
 import { tempFolder } from "../kit/process.ts";
@@ -8,18 +7,15 @@ import { demote, HAS_REDIS, startRedis } from "../kit/redis_server.ts";
 import {
   askJson,
   LEAST,
-  runToEnd,
   type ServerName,
   ServerProcess,
-  SERVERS,
 } from "../kit/server_process.ts";
 import { openTcpSwitch } from "../kit/tcp_switch.ts";
 import { ALICE, importTestKeys, PATHS } from "../kit/test_issuer.ts";
 import { type WatchedIssuer, watchIssuer } from "../kit/watched_issuer.ts";
 import { waitUntil } from "../kit/wait.ts";
 
-// promise: All replicas refuse a contradiction that one has seen; only the
-//   operator sees the store's place.
+// promise: All replicas refuse a contradiction that one has seen.
 
 const [key] = await importTestKeys();
 assert(key);
@@ -148,12 +144,10 @@ function redisTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: !HAS_REDIS, fn });
 }
 
-for (const name of SERVERS) {
-  redisTest(`${name}: processes share a pin store in Redis`, async () => {
-    await using redis = await startRedis();
-    await withProcesses(name, redis.url, sharePinStore);
-  });
-}
+redisTest("web: processes share a pin store in Redis", async () => {
+  await using redis = await startRedis();
+  await withProcesses("web", redis.url, sharePinStore);
+});
 
 redisTest(
   "api: after a failover to an empty replica, the issuer is seen for the first time and pinned again",
@@ -249,48 +243,3 @@ Deno.test("an unlisted issuer is not stored in the shared pin store", async () =
   await store.close();
   assertEquals(pins.map(({ issuer }) => issuer), [listed.server.did]);
 });
-
-Deno.test("a public server does not show the place of its store in responses, but logs it", async () => {
-  await using temporary = await tempFolder();
-  const folder = temporary.path;
-  const path = `${folder}/pins.db`;
-  await (await openPinStore(path)).close();
-  await using server = await ServerProcess.start("api", [
-    ...["--issuer", "acme.example", "--pins", path, "--public"],
-    ...["--public-url", "https://api.acme.example"],
-  ], {
-    permissions: [
-      ...LEAST,
-      ...[`--allow-read=${folder}`, `--allow-write=${folder}`],
-    ],
-  });
-  const file = new DatabaseSync(path);
-  file.exec("DROP TABLE record");
-  file.close();
-  const { body: problem } = await askJson(`${server.url}/v1/check`, {
-    issuer: "did:web:acme.example",
-    ...{ subject: ALICE, require: ["role=deploy"] },
-  });
-  assertEquals([problem.status, problem.code, problem.place], [
-    503,
-    "store_unavailable",
-    "of this server",
-  ]);
-  assertStringIncludes(problem.detail, "Cannot use store of this server: ");
-  const { stderr } = await server.stop();
-  assertStringIncludes(stderr, `Cannot use store ${path}`);
-});
-
-for (const name of SERVERS) {
-  Deno.test(`${name}: a pin store that can't be used prevents the start, and the error has its place`, async () => {
-    const { code, stderr } = await runToEnd(name, [
-      ...["--addr", "127.0.0.1:0", "--pins", "redis://127.0.0.1:1"],
-    ]);
-    assertEquals(code, 2);
-    assertStringIncludes(stderr, "store_unavailable: Cannot use store");
-    assertStringIncludes(stderr, "127.0.0.1:1");
-    const alone = await runToEnd(name, ["--require-pin"]);
-    assertEquals(alone.code, 2);
-    assertStringIncludes(alone.stderr, "--require-pin goes with --pins");
-  });
-}

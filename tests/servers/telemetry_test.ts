@@ -6,7 +6,7 @@ import { tempFolder } from "../kit/process.ts";
 import { serveLoopback } from "../kit/loopback.ts";
 import { exchangeRaw, head } from "../kit/raw_client.ts";
 import { HAS_REDIS, startRedis, whileFrozen } from "../kit/redis_server.ts";
-import { askJson, ServerProcess, SERVERS } from "../kit/server_process.ts";
+import { askJson, ServerProcess } from "../kit/server_process.ts";
 import { waitForEqual, waitUntil } from "../kit/wait.ts";
 import { startLoopbackIssuer } from "../ship/testdata/loopback_issuer.ts";
 
@@ -104,31 +104,29 @@ function projectMetrics(metrics: ReadonlyMap<string, readonly Point[]>) {
   );
 }
 
-for (const name of SERVERS) {
-  Deno.test(`${name}: OTEL_DENO exports one span per request and needs no further permission`, async () => {
-    const traceId = "0af7651916cd43dd8448eb211c80319c";
-    await using collector = startCollector();
-    await using server = await ServerProcess.start(name, [], {
-      env: collector.env,
-    });
-    const traceparent = `traceparent: 00-${traceId}-b7ad6b7169203331-01`;
-    await exchangeRaw(
-      server.port,
-      head("GET /healthz HTTP/1.1", [traceparent]),
-    );
-    await exchangeRaw(server.port, head("GET /nowhere HTTP/1.1"));
-    // The remaining spans are exported at the end.
-    assertEquals((await server.stop()).code, 0);
-    assertEquals(
-      collector.spans.map(({ attributes }) => [
-        attributes["http.route"],
-        attributes["http.response.status_code"],
-      ]).sort(),
-      [[undefined, "404"], ["/healthz", "200"]],
-    );
-    assert(collector.spans.some((span) => span.traceId === traceId));
+Deno.test("api: OTEL_DENO exports one span per request and needs no further permission", async () => {
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  await using collector = startCollector();
+  await using server = await ServerProcess.start("api", [], {
+    env: collector.env,
   });
-}
+  const traceparent = `traceparent: 00-${traceId}-b7ad6b7169203331-01`;
+  await exchangeRaw(
+    server.port,
+    head("GET /healthz HTTP/1.1", [traceparent]),
+  );
+  await exchangeRaw(server.port, head("GET /nowhere HTTP/1.1"));
+  // The remaining spans are exported at the end.
+  assertEquals((await server.stop()).code, 0);
+  assertEquals(
+    collector.spans.map(({ attributes }) => [
+      attributes["http.route"],
+      attributes["http.response.status_code"],
+    ]).sort(),
+    [[undefined, "404"], ["/healthz", "200"]],
+  );
+  assert(collector.spans.some((span) => span.traceId === traceId));
+});
 
 /**
  * Asserts that no attribute of a metric contains one of these texts, or a path.
