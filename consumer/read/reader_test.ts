@@ -1,11 +1,9 @@
-import { assert, assertEquals } from "@std/assert";
-import { SigError } from "@sig/core";
+import { assertEquals } from "@std/assert";
 import { joinBytes } from "@sig/core/internal";
 import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import {
   createRemoteReader,
   type InlineFeed,
-  isMissing,
   readAll,
   sourceOf,
 } from "./reader.ts";
@@ -51,24 +49,6 @@ Deno.test("readAll stops at the limit and closes", async () => {
   assertEquals(cancelled(), 1);
 });
 
-Deno.test("only 404, 410 and a missing file mean absence", () => {
-  const error = (
-    code: "fetch_status" | "source_not_found" | "fetch_failed",
-    context: Record<string, string | number>,
-  ) => new SigError(code, { reason: "Cannot", context });
-  assert(isMissing(error("fetch_status", { status: 404 })));
-  assert(isMissing(error("fetch_status", { status: 410 })));
-  assert(isMissing(error("source_not_found", { reason: "missing" })));
-  for (const status of [204, 401, 403, 500, 503]) {
-    assert(!isMissing(error("fetch_status", { status })));
-  }
-  for (const reason of ["permission_denied", "not_a_file", "unreadable"]) {
-    assert(!isMissing(error("source_not_found", { reason })));
-  }
-  assert(!isMissing(error("fetch_failed", {})));
-  assert(!isMissing(new Error("404")));
-});
-
 Deno.test("one document without TLS makes the source http", () => {
   const at = (kind: "remote" | "local" | "inline", metadataRef: string) => ({
     reader: { kind, open: () => Promise.reject(new Error("not opened")) },
@@ -106,14 +86,6 @@ function inline(changes: Partial<InlineFeed> = {}): InlineFeed {
 
 const verify = (feed: InlineFeed) =>
   verifyIssuer(openInlineFeed(feed), { now: NOW });
-
-Deno.test("limits the documents of an inline feed", async () => {
-  await expectSigError(
-    () => verify(inline({ metadata: { x: "y".repeat(65_536) } })),
-    "document_too_large",
-    "Cannot read document: it is larger than 65536 bytes",
-  );
-});
 
 Deno.test("reports an inline feed without a key set as not found", async () => {
   await expectSigError(

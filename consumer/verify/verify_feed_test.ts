@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, isSigError, SigError } from "@sig/core";
+import { DEFAULT_LIMITS, SigError } from "@sig/core";
 import { createKeyResolver } from "@sig/jose";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
@@ -94,21 +94,6 @@ Deno.test("with maxFaults, reading stops at the maximum", async () => {
   assertEquals([faults.length, pulled], [5, 3]);
 });
 
-Deno.test("a feed that ends within a line is incomplete, at any offset", async () => {
-  const lines = await makeLines(2, key1);
-  const feed = feedOf(lines);
-  const second = lines[0]!.length + 1;
-  for (let end = 0; end <= feed.length; end += 1) {
-    const atLine = end === 0 || end === second || end === feed.length;
-    const outcome = await verify(feed.subarray(0, end)).then(
-      ({ state }) => state.last_sequence,
-      (error) => isSigError(error) && error.code,
-    );
-    const sequence = end === 0 ? 0 : end < feed.length ? 1 : 2;
-    assertEquals(outcome, atLine ? sequence : "incomplete_line", `at ${end}`);
-  }
-});
-
 Deno.test("the line limit allows n bytes but not n + 1", async () => {
   const [line] = await makeLines(1, key1);
   const feed = feedOf([line!]);
@@ -126,28 +111,6 @@ Deno.test("the line limit allows n bytes but not n + 1", async () => {
     );
     assertEquals(error.context, { line: 1, sequence: 1, limit: n - 1 });
   }
-});
-
-Deno.test("refuses a line without an end before the limit of the feed", async () => {
-  let pulled = 0;
-  let closed = false;
-  async function* endless(): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        pulled++;
-        yield new Uint8Array(16 * 1024).fill(0x20);
-      }
-    } finally {
-      closed = true;
-    }
-  }
-  await expectSigError(
-    () => verify(endless()),
-    "line_too_long",
-    "Cannot verify feed: line 1 is longer than 65536 bytes",
-  );
-  assertEquals(pulled, 5);
-  assert(closed, "the source must be closed");
 });
 
 Deno.test("the limits of bytes and events allow n but not n + 1", async () => {

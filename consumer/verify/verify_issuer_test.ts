@@ -238,11 +238,3 @@ Deno.test("fetchFeed returns the bytes for verifyFeed, and the warnings so far",
   });
   assertEquals(state.last_sequence, 3);
 });
-
-Deno.test("fetches a feed from private hosts only if allowed", async () => {
-  await expectSigError(
-    () => fetchFeed("did:web:127.0.0.1%3A8080"),
-    "address_not_allowed",
-    "IP addresses, local names and a trailing dot are refused",
-  );
-});

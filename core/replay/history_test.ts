@@ -31,11 +31,13 @@ Deno.test("the prefix known at an instant ends before the first later event", ()
 Deno.test("an event without effect only adds its time", () => {
   const history = new HistoryBuilder();
   history.add(revoke(1), false);
-  history.add({ ...upsert(2), event_type: "x" }, false);
+  const at = day(2, "T00:00:00.000000001Z");
+  history.add({ ...upsert(2), event_type: "x", issued_at: at }, false);
   assertEquals(history.versions.size, 0);
   assertEquals(history.relationshipsOf(ALICE).size, 0);
-  assertEquals(history.issuedAt(2), instant(day(2)));
-  assertEquals(history.prefixAt(instant(day(2))), 2);
+  assertEquals(history.issuedAt(2), instant(at));
+  assertEquals(history.prefixAt(instant(at)), 2);
+  assertEquals(history.prefixAt(instant(day(2))), 1);
 });
 
 Deno.test("a relationship is found by each of its past and present subjects", () => {
@@ -74,31 +76,4 @@ Deno.test("a copy may end before its original", () => {
     RangeError,
     "Cannot find event 2: it is not replayed",
   );
-});
-
-Deno.test("fractions of a second are kept, also after events without any", () => {
-  const history = new HistoryBuilder();
-  const issued = (i: number) =>
-    i === 700 || i > 2_000 ? day(1, `T00:00:00.${i}5Z`) : day(1);
-  for (let i = 1; i <= 3_000; i++) {
-    history.add(upsert(i, { issued_at: issued(i) }), true);
-  }
-  const copy = history.until(2_500);
-  for (let i = 1; i <= 2_500; i++) {
-    assertEquals(history.issuedAt(i), instant(issued(i)));
-    assertEquals(copy.issuedAt(i), instant(issued(i)));
-  }
-  assertEquals(history.prefixAt(instant(day(1))), 699);
-});
-
-Deno.test("a copy that ends earlier contains no fractions of its original's later events", () => {
-  const history = new HistoryBuilder();
-  for (let i = 1; i <= 3; i++) {
-    history.add(upsert(i, { issued_at: day(i, "T00:00:00.5Z") }), true);
-  }
-  const copy = history.until(1);
-  copy.add(upsert(2), true);
-  assertEquals(copy.issuedAt(1), instant(day(1, "T00:00:00.5Z")));
-  assertEquals(copy.issuedAt(2), instant(day(2)));
-  assertEquals(copy.prefixAt(instant(day(2))), 2);
 });

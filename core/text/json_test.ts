@@ -211,15 +211,6 @@ Deno.test("an error states whether the text is an object otherwise", () => {
   assertEquals(inObject("{"), false);
 });
 
-Deno.test("__proto__ and similar names are ordinary members", () => {
-  const text = '{"__proto__":{"polluted":true},"constructor":' +
-    '{"prototype":{"polluted":true}},"toString":1}';
-  const value = parseJson(text) as Record<string, unknown>;
-  assertEquals(Object.keys(value), ["__proto__", "constructor", "toString"]);
-  assert(Object.hasOwn(value, "__proto__"));
-  assertEquals(({} as Record<string, unknown>).polluted, undefined);
-});
-
 Deno.test("finds a duplicate name even if a program polluted the prototype", () => {
   Object.defineProperty(Object.prototype, "polluted", {
     value: 1,
