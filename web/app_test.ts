@@ -10,20 +10,6 @@ import { Person } from "./testdata/independent_client.ts";
 import { ORIGIN, Site } from "./testdata/site.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
 
-Deno.test("the health check names service, version and uptime", async () => {
-  const site = new Site();
-  site.nowMs += 2_500;
-  const { status, body } = await site.ask("/healthz");
-  assertEquals(status, 200);
-  assertEquals(body, {
-    status: "ok",
-    service: "sig-web",
-    version: "0.1.0",
-    spec_version: "sig/0.1",
-    uptime_seconds: 2,
-  });
-});
-
 Deno.test("is ready while its store and an issuer respond, and does not name a failing issuer", async () => {
   assertEquals((await new Site().ask("/readyz")).body, { status: "ready" });
   // Nothing listens on port 1 of the loopback address.
@@ -135,27 +121,6 @@ function createHanging() {
   const calls = { get: hang(get), put: hang(put), take: hang(take) };
   return Object.assign(state, { store: { ...memory, ...calls } });
 }
-
-Deno.test("a store that hangs delays logins but not the page", async () => {
-  const hanging = createHanging();
-  const site = new Site({ store: hanging.store, maxConcurrent: 8 });
-  hanging.hangs = true;
-  const pending = [];
-  for (const count of [1, 2]) {
-    pending.push(site.challenge());
-    await waitUntil("it waits for the store", () => hanging.waiting === count);
-  }
-  const { status, body } = await site.ask("/v1/auth/challenge/create", {});
-  assertEquals([status, body.code, body.detail], [
-    503,
-    "overloaded",
-    "Cannot answer: too many requests of this client wait for the same answer of others",
-  ]);
-  assertEquals((await site.ask("/")).status, 200);
-  assertEquals((await site.ask("/ui/style.css")).status, 200);
-  hanging.end();
-  await Promise.all(pending);
-});
 
 Deno.test("a stranger can't take the places of a server whose store hangs, by any route", async () => {
   const hanging = createHanging();

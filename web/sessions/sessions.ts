@@ -149,20 +149,21 @@ export function createSessions<S = MatchedRelationship>(
   /** Ends a session, and notifies its applications. */
   async function end(sid: string): Promise<void> {
     const atMs = now().getTime();
-    let isMine = false;
-    const { before } = await records.change(sid, now(), (session) => {
-      // Only one process ends the session, so each application is notified
-      // once.
-      const sinceMs = Math.abs(atMs - (session.ended_ms ?? -Infinity));
-      isMine = !(sinceMs < ENDING_MS);
-      return isMine ? { ...session, ended_ms: atMs } : undefined;
-    });
-    if (before === undefined || !isMine) return;
-    for (const [clientId, joined] of Object.entries(before.clients)) {
-      await dismiss(before, clientId, joined);
+    // Only one process ends the session, so each application is notified once.
+    const { after: ending } = await records.change(
+      sid,
+      now(),
+      (session) =>
+        isBeingEnded(session, atMs)
+          ? undefined
+          : { ...session, ended_ms: atMs },
+    );
+    if (ending === undefined) return;
+    for (const [clientId, joined] of Object.entries(ending.clients)) {
+      await dismiss(ending, clientId, joined);
     }
     await records.take(sid, now());
-    people.remove(before.person, sid);
+    people.remove(ending.person, sid);
   }
 
   return {
@@ -171,8 +172,9 @@ export function createSessions<S = MatchedRelationship>(
      * person, that session continues with a new secret; a session of another
      * person ends. If the person has too many sessions, the oldest ends.
      */
-    async logIn(who: LoggedIn<S>, before?: Session<S>) {
-      const { subject, person = subject, relationship, consent, client } = who;
+    async logIn(login: LoggedIn<S>, before?: Session<S>) {
+      const { subject, person = subject, relationship } = login;
+      const { consent, client } = login;
       const at = now();
       const until = new Date(at.getTime() + lifeMs);
       const secret = randomText(SECRET_BYTES);
@@ -181,7 +183,7 @@ export function createSessions<S = MatchedRelationship>(
         person,
         conditions,
         relationship,
-        confirmed_ms: who.confirmed_ms ?? at.getTime(),
+        confirmed_ms: login.confirmed_ms ?? at.getTime(),
         secret_sha256: sha256Base64Url(secret),
         auth_time: Math.floor(at.getTime() / 1000),
         expires_ms: until.getTime(),
@@ -261,6 +263,14 @@ export function createSessions<S = MatchedRelationship>(
       }
     },
   };
+}
+
+/**
+ * Whether another process is ending a session. If the clock was set back by
+ * more than the time for it, that process is not awaited.
+ */
+function isBeingEnded({ ended_ms }: Session<unknown>, atMs: number): boolean {
+  return ended_ms !== undefined && Math.abs(atMs - ended_ms) < ENDING_MS;
 }
 
 /**
