@@ -229,15 +229,12 @@ export class PersonIndex {
    */
   #furtherSince(subject: string, isLinked: boolean): string | undefined {
     const first = this.#firsts.get(subject);
-    const others = this.keysOf(this.personOf(subject))
-      .filter((key) => key !== subject);
-    const isFurther = first === undefined
-      ? isLinked || others.length > 0
-      : others.some((key) => this.#firsts.get(key)!.sequence < first.sequence);
-    if (!isFurther) return undefined;
-    return first === undefined
-      ? this.#now && secondOf(this.#now)
-      : first.issued_at;
+    if (first === undefined) {
+      return isLinked ? this.#now && secondOf(this.#now) : undefined;
+    }
+    const isFurther = this.keysOf(this.personOf(subject))
+      .some((key) => this.#firsts.get(key)!.sequence < first.sequence);
+    return isFurther ? first.issued_at : undefined;
   }
 }
 

@@ -1,11 +1,5 @@
-import type {
-  Display,
-  ErrorCode,
-  RelationshipUpsertEvent,
-  SigEvent,
-} from "@sig/core";
+import type { Display, ErrorCode } from "@sig/core";
 import { assertEquals } from "@std/assert";
-import type { DesiredRelationship } from "./members.ts";
 import { planChanges as plan, type PlanOptions } from "./plan_changes.ts";
 import type { RowIssue } from "./plan_faults.ts";
 import { readPlan } from "./read_plan.ts";
@@ -15,70 +9,10 @@ import type { PlannedChange } from "./planned_change.ts";
 import { joinPeople, type PublishedState } from "./published.ts";
 import * as kit from "../../tests/kit/events.ts";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { eventsOf, KEYS, rowsOf } from "../testdata/plan_text.ts";
 import { published } from "../testdata/published.ts";
 
-/** The keys of the tests: `phone` and `third` name `alice` as their root. */
-const KEYS: Readonly<Record<string, string>> = {
-  alice: "did:web:alice.example",
-  phone: "did:key:phone",
-  third: "did:key:third",
-  new: "did:key:new",
-  bob: "did:web:bob.example",
-};
 const { alice: ALICE, bob: BOB } = KEYS;
-const LINKED = ["phone", "third"];
-
-/** Reads `a b=c | d`: items with words and members. */
-function itemsOf(text: string) {
-  return text.split(" | ").filter((item) => item !== "").map((item) => {
-    const words = item.split(" ");
-    const members = words.filter((word) => word.includes("=")).map((word) => {
-      const [name = "", value = ""] = word.split("=");
-      const [member, read] = MEMBERS[name]!;
-      return [member, value === "none" ? null : read(value)] as const;
-    });
-    return [words, Object.fromEntries(members)] as const;
-  });
-}
-
-const same = (value: string) => value;
-const instant = (value: string) =>
-  value.length === 10 ? `${value}T00:00:00Z` : value;
-
-/** The member that each word sets. */
-const MEMBERS: Readonly<
-  Record<string, readonly [string, (value: string) => unknown]>
-> = {
-  type: ["type", same],
-  roles: ["roles", (value) => value.split(",")],
-  from: ["valid_from", instant],
-  until: ["valid_until", instant],
-  title: ["title", same],
-  id: ["relationship_id", same],
-  person: ["person", same],
-  metadata: ["metadata", same],
-};
-
-/** Reads a feed: `r1 alice roles=a | end r1`; `person` is the link of a key. */
-function eventsOf(feed: string): readonly SigEvent[] {
-  return itemsOf(feed).map(([[id = "", key = ""], members]) => {
-    if (id === "end") return kit.revoke(1, { relationship_id: key });
-    const { person, type = "employee", ...rest } = members;
-    const root = person ?? (LINKED.includes(key) ? ALICE : undefined);
-    return kit.upsert(1, {
-      ...{ relationship_id: id, subject: KEYS[key], relationship_type: type },
-      ...rest,
-      ...(root === undefined ? {} : { metadata: { same_person_as: root } }),
-    } as Partial<RelationshipUpsertEvent>);
-  });
-}
-
-/** Reads a list, whose rows begin at row 2: `alice roles=a | - person=1`. */
-function rowsOf(list: string): readonly DesiredRelationship[] {
-  return itemsOf(list).map(([[name = ""], members], at) => ({
-    ...{ row: at + 2, type: "employee", subject: KEYS[name], ...members },
-  }));
-}
 
 /** Describes a change: `create alice type,from 2020-01-01`. */
 function said(change: PlannedChange): string {
@@ -149,6 +83,11 @@ const PLANNED: Readonly<
     "r1 alice",
     "alice type=advisor | alice",
     "create alice relationship_type",
+  ],
+  "two other types are two more relationships": [
+    "r1 alice",
+    "alice type=advisor | alice type=contractor",
+    "create alice relationship_type | create alice relationship_type",
   ],
   "another type is a second relationship if the row has an identifier": [
     "r1 alice",
@@ -224,6 +163,18 @@ const PLANNED: Readonly<
     "update r2 phone type",
     { file: { alice: "1", phone: "1" } },
   ],
+  "two persons with one root in the feed are listed as they are": [
+    PAIR,
+    "alice person=1 | phone person=2",
+    "",
+    { file: { alice: "1", phone: "2" } },
+  ],
+  "a new key is linked to the root of the person's oldest key": [
+    "r1 phone",
+    "new",
+    "create new relationship_type,link",
+    { file: { phone: "1", new: "1" } },
+  ],
   "a row about a person whose keys have all ended means these keys": [
     "r1 alice | end r1",
     "- person=1",
@@ -237,10 +188,10 @@ const PLANNED: Readonly<
     { file: { alice: "1", phone: "1" } },
   ],
   "a row about a new key of a person adds it, and shares its roles": [
-    "r1 alice title=CTO",
+    "r0 alice | end r0 | r1 alice from=2020-01-01 title=CTO",
     "new roles=ship title=CEO",
-    "create new relationship_type,roles,title,link | update r1 alice roles",
-    { file: { alice: "1", new: "1" } },
+    "create new relationship_type,roles,from 2026-06-01,title,link | update r1 alice roles",
+    { file: { alice: "1", new: "1" }, now },
   ],
   "a row of another type about a new key adds it, and moves the other key": [
     "r1 alice",
@@ -312,6 +263,12 @@ const PLANNED: Readonly<
     "r1 alice type=contractor | end r1 | r2 alice from=2020-01-01",
     "alice type=contractor",
     "update r2 alice type,from 2026-06-01 not 2020-01-01",
+    { now },
+  ],
+  "a start before the end of another type is kept": [
+    "r1 alice type=advisor | end r1 | r2 alice type=contractor",
+    "alice from=2020-01-01 | alice type=contractor",
+    "create alice relationship_type,from 2020-01-01",
     { now },
   ],
   "a start after the last end is kept": [
@@ -503,6 +460,12 @@ const REFUSED: Readonly<Record<string, Parameters<typeof refused>>> = {
     PAIR,
     "alice roles=a | phone roles=a id=r2",
     ...SECOND,
+  ],
+  "beside one that makes another key of its person active again": [
+    REPLACED,
+    "- person=1 | alice id=r1",
+    ...SECOND,
+    { file: { alice: "1", phone: "1" } },
   ],
   "beside one that changes the type of another relationship": [
     "r1 alice | r2 alice type=advisor",

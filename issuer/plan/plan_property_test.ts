@@ -1,9 +1,12 @@
 import {
+  check,
   isRevoke,
   isSigError,
   isUpsert,
+  parseRequirements,
   REASON_CODES,
   type RelationshipType,
+  replay,
   type SigEvent,
 } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
@@ -16,8 +19,10 @@ import type { DesiredRelationship } from "./members.ts";
 import { planChanges, type PlanOptions } from "./plan_changes.ts";
 import { planDrafts } from "./plan_drafts.ts";
 import { joinPeople } from "./published.ts";
-import { day, ISSUER } from "../../tests/kit/events.ts";
-import { published } from "../testdata/published.ts";
+import { day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
+import { numbered, published } from "../testdata/published.ts";
+
+type State = NonNullable<ReturnType<typeof replay>["state"]>;
 
 /** Two people with two keys each; a further key links to the first one. */
 const PERSON_OF: Readonly<Record<string, string>> = {
@@ -39,12 +44,14 @@ const NOW = new Date(day(28));
 const type = fc.constantFrom<RelationshipType>("employee", "contractor");
 const id = fc.constantFrom("i1", "i2", "i3", "i4");
 const roles = fc.subarray(["r", "s"]);
-const start = fc.constantFrom(null, "2020-01-01T00:00:00Z");
+const start = fc.constantFrom<string | null>(null, "2020-01-01T00:00:00Z");
+const FUTURE = "2062-01-01T00:00:00Z";
 const end = fc.constantFrom(null, "2025-01-01T00:00:00Z");
 
-const pastOf = (keys: readonly string[]) =>
+const pastOf = (keys: readonly string[], starts = start) =>
   fc.record({
-    ...{ id, subject: fc.constantFrom(...keys), type, roles, start, end },
+    ...{ id, subject: fc.constantFrom(...keys), type, roles, end },
+    start: starts,
     reason: fc.option(fc.constantFrom(...REASON_CODES), { freq: 2 }),
   });
 type Past = ReturnType<typeof pastOf> extends fc.Arbitrary<infer T> ? T : never;
@@ -96,7 +103,8 @@ function historyOf(all: readonly Past[]) {
       {
         event_type: "relationship.upsert",
         ...{ relationship_id, subject, relationship_type, roles, ...metadata },
-        ...{ valid_from: each.start, valid_until: each.end },
+        valid_from: each.start,
+        valid_until: each.start === FUTURE ? null : each.end,
       },
       ...each.reason === null ? [] : [
         {
@@ -110,12 +118,13 @@ function historyOf(all: readonly Past[]) {
 
 /** The drafts as events, one a day. */
 const eventsOf = (drafts: readonly EventDraft[], from: number) =>
-  drafts.map((draft, at) => ({
-    ...{ relationship_id: `new-${from + at}`, roles: [], issuer: ISSUER },
-    ...{ valid_from: null, valid_until: null, effective_at: day(20) },
-    ...{ issued_at: from === 0 ? day(1 + at) : NOW.toISOString() },
-    ...draft,
-  })) as unknown as SigEvent[];
+  drafts.map((draft, at): SigEvent => {
+    const issued_at = from === 0 ? day(1 + at) : NOW.toISOString();
+    const common = { relationship_id: `new-${from + at}`, issued_at };
+    return draft.event_type === "relationship.upsert"
+      ? upsert(1, { ...common, roles: [], ...draft as object })
+      : revoke(1, { ...common, effective_at: day(20), ...draft as object });
+  });
 
 /** Contradictions in lists are tested elsewhere. */
 function planUnlessRefused(...of: Parameters<typeof planChanges>) {
@@ -228,4 +237,67 @@ Deno.test("no plan without --readmit admits a person who was offboarded or a key
       seen.ambiguous < seen.planned / 100,
     JSON.stringify(seen),
   );
+});
+
+Deno.test("losses and grants equal the differences of check before and after", () => {
+  const questions = [[], ["role=r"], ["role=s"], ["role=r", "role=s"]]
+    .flatMap((roles) => [
+      ...["employee", "contractor"].map((type) => [
+        `relationship=${type}`,
+        ...roles,
+      ]),
+      ...roles.length > 0 ? [roles] : [],
+    ]).map((texts) => parseRequirements(texts));
+  const past = pastOf(KEYS, fc.oneof(start, fc.constant(FUTURE)));
+  let seen = 0;
+  fc.assert(
+    fc.property(
+      fc.array(past, { maxLength: 8 }),
+      fc.array(past, { minLength: 1, maxLength: 4 }),
+      fc.boolean(),
+      (before, more, isEnding) => {
+        const { length } = historyOf(before);
+        const all = historyOf([...before, ...more]);
+        const events = eventsOf(all.slice(0, length), 0);
+        const ids = new Set(events.map((event) => event.relationship_id));
+        const drafts = all.slice(length).filter((draft) =>
+          !isEnding ||
+          draft.event_type === "relationship.revoke" &&
+            ids.has(draft.relationship_id)
+        );
+        const after = [...events, ...eventsOf(drafts, length)];
+        const [was, is] = [events, after].map((each) =>
+          replay(numbered(each), { issuer: ISSUER }).state!
+        ) as [State, State];
+        const differing = (from: State, to: State) =>
+          ["a", "b"].filter((person) =>
+            questions.some((require) => {
+              const [had, has] = [from, to].map((state) =>
+                KEYS.some((subject) =>
+                  personOf(subject) === person &&
+                  check(state, { subject, require, now: NOW }).decision ===
+                    "allow"
+                )
+              );
+              return had && !has;
+            })
+          ).length;
+        const [losses, grants] = [differing(was, is), differing(is, was)];
+        seen += losses + grants;
+        try {
+          requireGuards(joinPeople(published(events), FILE), drafts, {
+            ...{ now: NOW, losses: -1, grants: -1, readmit: true },
+            newRoles: ["r", "s"],
+          });
+          assertEquals([losses, grants], [0, 0]);
+        } catch (error) {
+          if (!isSigError(error, "confirmation_required")) throw error;
+          const { context } = error;
+          assertEquals([context.losses, context.grants], [losses, grants]);
+        }
+      },
+    ),
+    { numRuns: 600 },
+  );
+  assert(seen > 60, `${seen}`);
 });

@@ -51,12 +51,29 @@ Deno.test("a saved plan is read as it was, once, and only for relationships that
       `Cannot apply plan: ${reason}`,
     );
   }
-  const changes = [{ ...saved.changes[0], relationship_id: "r-2" }];
+  for (const other of [{ relationship_id: "r-2" }, { subject: "did:key:x" }]) {
+    const changes = [{ ...saved.changes[0], ...other }];
+    assertSigError(
+      () => readPlan({ ...saved, changes }, state),
+      "plan_outdated",
+      "Cannot apply plan: it says something else of a relationship than the feed does",
+    );
+  }
+  // The new type alone is half of the change.
+  const half = published([
+    employee,
+    upsert("r-2", { relationship_type: "advisor", roles: ["deploy"] }),
+  ]);
   assertSigError(
-    () => readPlan({ ...saved, changes }, state),
+    () => readPlan(saved, half),
     "plan_outdated",
-    "Cannot apply plan: it says something else of a relationship than the feed does",
+    "Cannot apply plan: the feed ends at sequence 2, the plan was made at 1",
   );
+  // A saved plan can't hide what it changes.
+  const [change] = saved.changes;
+  const renamed = { ...change.after, title: "CEO" };
+  const hidden = { ...saved, changes: [{ ...change, after: renamed }] };
+  assertEquals(readPlan(hidden, state).changes[0]?.fields, ["type", "title"]);
 });
 
 /** Changes to a saved plan of one update, which make it no plan. */

@@ -197,7 +197,7 @@ export class ResolvedRows {
       if (of.length < 2 && !isSecond || of.every(isNamed)) continue;
       throw severalOfOtherKey("plan", id, of);
     }
-    return others.filter((each) => !isNamed(each));
+    return others;
   }
 
   /** Adds a row once; refuses different rows for one relationship. */
