@@ -1,5 +1,11 @@
 import { generateSigningKey, importSigningKey, jwkToSshKey } from "@sig/jose";
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { isSigError } from "@sig/core";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { makeKey, startAgent, withOpenSsh } from "../../tests/kit/open_ssh.ts";
 import { tempFolder } from "../../tests/kit/process.ts";
 import {
@@ -10,12 +16,11 @@ import {
   string,
   uint32,
 } from "../testdata/fake_agent.ts";
-import {
-  draftsOf,
-  FEED,
-  type Given,
-  inWorkspace,
-} from "../testdata/workspace.ts";
+import { draftsOf, inWorkspace } from "../testdata/workspace.ts";
+import type { Output } from "../output/write.ts";
+import { createDenoIo } from "../terminal/deno_io.ts";
+import type { Io } from "../terminal/io.ts";
+import { findAgentKey } from "./agent_key.ts";
 
 // promise: A key in ssh-agent leaves no private key on disk, and no other key
 //   signs instead.
@@ -161,148 +166,134 @@ withOpenSsh(
     }),
 );
 
-Deno.test("signs nothing if the agent refuses or sends invalid responses", async (t) => {
-  await inWorkspace(async (workspace) => {
-    // A key for this run only.
-    const key = await importSigningKey(await generateSigningKey());
-    const blob = Uint8Array.fromBase64(
-      jwkToSshKey(key.publicJwk).split(" ")[1]!,
-    );
-    const list = listOf(blob);
-    const socket = workspace.path("agent");
-    const given: Given = { env: { SSH_AUTH_SOCK: socket } };
-    const signed = (type: string, signature: Uint8Array) =>
-      join(
-        Uint8Array.of(14),
-        string(join(string(type), string(signature))),
-      );
-    const act = (listed: AgentAnswer, signs: AgentAnswer = "closes") =>
-      startFakeAgent(
-        socket,
-        (request) => request[0] === 11 ? listed : signs,
-      );
-    const LISTED = Uint8Array.of(12);
-    const huge = { raw: uint32(0xffff_ffff) };
-    const wrong = "the agent's answer is not one of the agent protocol";
-    const closed = "the agent closed the connection";
-    const none = "the agent holds no Ed25519 key";
-    const large = "the agent's answer has 4294967295 bytes";
-    const unverified = "the agent's signature does not verify";
-    const signs = (name: string, why: string, answer: AgentAnswer) =>
-      [name, why, list, answer] as const;
-    const cases: readonly (readonly [
-      string,
-      string,
-      AgentAnswer,
-      AgentAnswer?,
-    ])[] = [
-      ["closes the connection", closed, "closes"],
-      ["refuses to list", "the agent refused to list", Uint8Array.of(5)],
-      ["sends 4 GB", large, huge],
-      ["sends half a list", closed, { raw: join(uint32(100), list) }],
-      ["sends nothing in a message", wrong, new Uint8Array(0)],
-      ["lists more than it sends", wrong, join(LISTED, uint32(0xffff_ffff))],
-      ["sends more than it lists", wrong, join(list, Uint8Array.of(0))],
-      [
-        "has a string beyond its end",
-        wrong,
-        join(LISTED, uint32(1), uint32(0xffff_ffff)),
-      ],
-      ["has no key", none, listOf()],
-      [
-        "has a key of small order",
-        none,
-        listOf(join(blob.subarray(0, 19), new Uint8Array(32))),
-      ],
-      [
-        "has a key with a byte too many",
-        none,
-        listOf(join(blob, Uint8Array.of(0))),
-      ],
-      signs("closes the connection before it signs", closed, "closes"),
-      signs("refuses to sign", "the agent refused to sign", Uint8Array.of(5)),
-      signs("sends a signature of 4 GB", large, huge),
-      signs(
-        "signs something else",
-        unverified,
-        signed("ssh-ed25519", await key.sign(new Uint8Array(1))),
-      ),
-      signs(
-        "sends a short signature",
-        unverified,
-        signed("ssh-ed25519", new Uint8Array(63)),
-      ),
-      signs(
-        "signs with another type",
-        "the agent signs with a key of another type",
-        signed("ssh-rsa", new Uint8Array(64)),
-      ),
-      signs(
-        "sends bytes after a signature",
-        wrong,
-        join(signed("ssh-ed25519", new Uint8Array(64)), Uint8Array.of(0)),
-      ),
-    ];
-    {
-      await using _agent = act(list);
-      const init = "init acme.example --dir $D/acme --key agent:";
-      await workspace.ok(init, given);
-    }
-    const step = (name: string, fn: () => Promise<unknown>) =>
-      t.step(name, async () => {
-        await Deno.remove(socket).catch(() => {});
-        await fn();
-      });
-    for (const [name, why, ...acts] of cases) {
-      await step(`agent ${name}`, async () => {
-        await using _agent = act(...acts);
-        const error = `signing_key_not_found: Cannot sign: ${why}`;
-        await workspace.refused(UPSERT, error, given);
-        assertEquals(await workspace.read(FEED), "");
-      });
-    }
-    await step("agent does not respond within 30 s", async () => {
-      await using _agent = act(list, "is silent");
-      const waited: number[] = [];
-      // The agent lists its keys in time; only deadlines of the signature
-      // expire.
-      const deadline = (ms: number) => {
-        waited.push(ms);
-        const isSigning = waited.filter((each) => each === ms).length > 1;
-        const controller = new AbortController();
-        // The notice is due first, then the timeout.
-        if (isSigning) queueMicrotask(() => controller.abort());
-        return controller.signal;
-      };
-      await workspace.refused(
-        UPSERT,
-        "Cannot sign: the agent did not sign within 30 s",
-        { ...given, io: { deadline } },
-      );
-      assertEquals(new Set(waited), new Set([30_000, 1_000]));
-    });
-    await step(
-      "a notice names the reason for the wait, except in JSON",
-      async () => {
-        await using _agent = act(list, "closes");
-        const deadline = (ms: number) => {
-          const controller = new AbortController();
-          if (ms === 1_000) queueMicrotask(() => controller.abort());
-          return controller.signal;
-        };
-        const slow = { ...given, io: { deadline } };
-        await workspace.refused(
-          UPSERT,
-          "warning: waiting up to 30 s for ssh-agent to sign: touch your token",
-          slow,
-        );
-        const json = await workspace.refused(
-          `${UPSERT} --format json`,
-          [],
-          slow,
-        );
-        assertEquals(JSON.parse(json).code, "signing_key_not_found");
+/** Signs with the only key of an agent that behaves like this. */
+async function signWith(
+  listed: AgentAnswer,
+  signs: AgentAnswer,
+  { format = "text", ...io }: Partial<Pick<Io, "deadline"> & Output> = {},
+) {
+  await using folder = await tempFolder();
+  const socket = `${folder.path}/agent`;
+  await using _agent = startFakeAgent(
+    socket,
+    (request) => request[0] === 11 ? listed : signs,
+  );
+  let stderr = "";
+  const error = await assertRejects(async () => {
+    const output = {
+      format,
+      io: {
+        ...createDenoIo(),
+        env: () => socket,
+        stderr: (text: string) => void (stderr += text),
+        ...io,
       },
-    );
+    };
+    const key = await (await findAgentKey(output, "agent:")).open();
+    await key.sign(new Uint8Array(3));
   });
+  assert(isSigError(error, "signing_key_not_found"));
+  return { reason: error.reason, stderr };
+}
+
+// A key for this run only.
+const key = await importSigningKey(await generateSigningKey());
+const blob = Uint8Array.fromBase64(jwkToSshKey(key.publicJwk).split(" ")[1]!);
+const list = listOf(blob);
+
+Deno.test("signs nothing if the agent refuses or sends invalid responses", async () => {
+  const signed = (type: string, signature: Uint8Array) =>
+    join(Uint8Array.of(14), string(join(string(type), string(signature))));
+  const LISTED = Uint8Array.of(12);
+  const huge = { raw: uint32(0xffff_ffff) };
+  const wrong = "the agent's answer is not one of the agent protocol";
+  const closed = "the agent closed the connection";
+  const none = "the agent holds no Ed25519 key";
+  const large = "the agent's answer has 4294967295 bytes";
+  const unverified = "the agent's signature does not verify";
+  const signs = (name: string, why: string, answer: AgentAnswer) =>
+    [name, why, list, answer] as const;
+  const cases: readonly (readonly [
+    string,
+    string,
+    AgentAnswer,
+    AgentAnswer?,
+  ])[] = [
+    ["closes the connection", closed, "closes"],
+    ["refuses to list", "the agent refused to list its keys", Uint8Array.of(5)],
+    ["sends 4 GB", large, huge],
+    ["sends half a list", closed, { raw: join(uint32(100), list) }],
+    ["sends nothing in a message", wrong, new Uint8Array(0)],
+    ["lists more than it sends", wrong, join(LISTED, uint32(0xffff_ffff))],
+    ["sends more than it lists", wrong, join(list, Uint8Array.of(0))],
+    [
+      "has a string beyond its end",
+      wrong,
+      join(LISTED, uint32(1), uint32(0xffff_ffff)),
+    ],
+    ["has no key", none, listOf()],
+    [
+      "has a key of small order",
+      none,
+      listOf(join(blob.subarray(0, 19), new Uint8Array(32))),
+    ],
+    [
+      "has a key with a byte too many",
+      none,
+      listOf(join(blob, Uint8Array.of(0))),
+    ],
+    signs("closes the connection before it signs", closed, "closes"),
+    signs("refuses to sign", "the agent refused to sign", Uint8Array.of(5)),
+    signs("sends a signature of 4 GB", large, huge),
+    signs(
+      "signs something else",
+      unverified,
+      signed("ssh-ed25519", await key.sign(new Uint8Array(1))),
+    ),
+    signs(
+      "sends a short signature",
+      unverified,
+      signed("ssh-ed25519", new Uint8Array(63)),
+    ),
+    signs(
+      "signs with another type",
+      "the agent signs with a key of another type",
+      signed("ssh-rsa", new Uint8Array(64)),
+    ),
+    signs(
+      "sends bytes after a signature",
+      wrong,
+      join(signed("ssh-ed25519", new Uint8Array(64)), Uint8Array.of(0)),
+    ),
+  ];
+  for (const [name, why, listed, signs = "closes"] of cases) {
+    const { reason } = await signWith(listed, signs);
+    assertEquals(reason, why, name);
+  }
+});
+
+/** Returns a deadline that aborts at once for these times. */
+const passed = (waited: number[], isPassed: (ms: number) => boolean) => ({
+  deadline(ms: number) {
+    waited.push(ms);
+    const controller = new AbortController();
+    if (isPassed(ms)) queueMicrotask(() => controller.abort());
+    return controller.signal;
+  },
+});
+
+Deno.test("waits 30 s for a signature, and names the reason after a second, except in JSON", async () => {
+  const waited: number[] = [];
+  // The agent lists its keys in time; only deadlines of the signature expire.
+  const late = passed(waited, () => waited.length > 2);
+  const { reason } = await signWith(list, "is silent", late);
+  assertEquals(reason, "the agent did not sign within 30 s");
+  assertEquals(waited, [30_000, 1_000, 30_000, 1_000]);
+  const slow = passed([], (ms) => ms === 1_000);
+  assertStringIncludes(
+    (await signWith(list, "closes", slow)).stderr,
+    "warning: waiting up to 30 s for ssh-agent to sign: touch your token",
+  );
+  const json = { ...slow, format: "json" as const };
+  assertEquals((await signWith(list, "closes", json)).stderr, "");
 });

@@ -6,7 +6,6 @@
 
 import {
   DEFAULT_LIMITS,
-  isDid,
   isSigError,
   JsonError,
   type OpenObject,
@@ -15,14 +14,20 @@ import {
   type RelationshipType,
   SigError,
 } from "@sig/core";
-import { isIdentifier, isObject, quote, suggest } from "@sig/core/internal";
+import {
+  isIdentifier,
+  isObject,
+  isString,
+  quote,
+  suggest,
+} from "@sig/core/internal";
 import type { DesiredRelationship } from "@sig/issuer";
 import { parseYaml, usageError } from "@sig/api/program";
-import { isSshKey, jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import {
   type CsvRow,
   decodeText,
   readCsv,
+  readSubject as parseSubject,
   RowFaults,
 } from "@sig/issuer/people";
 import { type End, readDay } from "../command_line/values.ts";
@@ -318,16 +323,12 @@ class Fault extends Error {}
 
 function readSubject(value: unknown): string {
   if (value === null) throw new Fault("it is required");
-  if (typeof value === "string" && isIdentifier(value) && isDid(value)) {
-    return value;
-  }
-  if (typeof value === "string" && isSshKey(value)) {
-    try {
-      return jwkToDidKey(sshKeyToJwk(value));
-    } catch (error) {
-      if (!isSigError(error)) throw error;
-      throw new Fault(`${error.reason}; ${error.context.hint}`);
-    }
+  try {
+    const subject = isString(value) ? parseSubject(value) : undefined;
+    if (subject !== undefined) return subject;
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    throw new Fault(`${error.reason}; ${error.context.hint}`);
   }
   throw new Fault(
     "it must be a DID, such as did:web:alice.example or did:key:z6Mk…, or an OpenSSH public key",
