@@ -51,7 +51,13 @@ Deno.test("a saved plan is read as it was, once, and only for relationships that
       `Cannot apply plan: ${reason}`,
     );
   }
-  for (const other of [{ relationship_id: "r-2" }, { subject: "did:key:x" }]) {
+  for (
+    const other of [
+      { relationship_id: "r-2" },
+      { subject: "did:key:x" },
+      { action: "reactivate", fields: [] },
+    ]
+  ) {
     const changes = [{ ...saved.changes[0], ...other }];
     assertSigError(
       () => readPlan({ ...saved, changes }, state),
@@ -74,6 +80,27 @@ Deno.test("a saved plan is read as it was, once, and only for relationships that
   const renamed = { ...change.after, title: "CEO" };
   const hidden = { ...saved, changes: [{ ...change, after: renamed }] };
   assertEquals(readPlan(hidden, state).changes[0]?.fields, ["type", "title"]);
+});
+
+Deno.test("a saved plan fills no gap without saying so", () => {
+  const now = new Date("2026-06-01T00:00:00Z");
+  const row = {
+    ...{ subject: ALICE, type: "employee" as const },
+    valid_from: "2020-01-01T00:00:00Z",
+  };
+  const left = published([
+    upsert("r-1"),
+    kit.revoke(2, {
+      relationship_id: "r-1",
+    }),
+  ]);
+  const { changes: [change], ...made } = plan(left, [row], { now });
+  const after = { ...change?.after, valid_from: row.valid_from };
+  const saved = { ...made, changes: [{ ...change, after }] };
+  assertEquals(
+    readPlan(saved, left, now).changes[0]?.after?.valid_from,
+    "2026-06-01T00:00:00Z",
+  );
 });
 
 /** Changes to a saved plan of one update, which make it no plan. */
