@@ -16,12 +16,16 @@ import {
 import { namePeople } from "../people/find_subject.ts";
 import { findNamesakes } from "./namesakes.ts";
 import { PersonIndex } from "./person_index.ts";
-import { joinPeople, type PublishedState } from "./published.ts";
+import {
+  type EndedRelationship,
+  joinPeople,
+  type PublishedState,
+} from "./published.ts";
 
 /** Changes of up to this number of people need no confirmation. */
 const MAX_PEOPLE = 5;
 
-/** Nor do those of up to this fraction of the people with access. */
+/** Nor do those of up to this fraction of the people with access: 40 of 400. */
 const MAX_PART = 0.1;
 
 /** Maximum number of people that the error's context lists. */
@@ -89,61 +93,57 @@ export function requireGuards(
     );
     return ended === undefined ? [] : [{ subject, ...ended }];
   });
-  /** What is to be confirmed, with the flag that does. */
-  const needs: (readonly [why: string, flag: string])[] = [];
-  const changed = {
-    losses: [losses, options.losses, `of ${had} people would lose access`],
-    grants: [
-      grants,
-      options.grants,
-      `people would gain access, ${had} have it now`,
-    ],
-    public: [texts, options.publicTexts],
-  } as const;
+  const [first] = readmissions;
   /** Requires the exact number, if many people are affected. */
-  for (const [flag, [subjects, confirmed, what]] of Object.entries(changed)) {
+  const needNumber = (
+    flag: string,
+    subjects: readonly string[],
+    confirmed: number | undefined,
+    describe: (count: number) => string,
+    mayBeMany = false,
+  ): readonly Need[] => {
     const count = subjects.length;
-    const isFirst = flag === "grants" && state.last_sequence === 0;
-    const isMany = count > MAX_PEOPLE && count > had * MAX_PART && !isFirst;
-    // A repeated job changes nothing, so its confirmed number is not compared.
-    if (count === 0 || confirmed === count) continue;
-    if (confirmed === undefined && !isMany) continue;
-    const why = what === undefined
-      ? `the published title, department, label or metadata of ${count} people would change`
-      : `${count} ${what}`;
+    const isMany = count > MAX_PEOPLE && count > had * MAX_PART && !mayBeMany;
+    const isConfirmed = confirmed === undefined
+      ? !isMany
+      // A repeated job changes nothing, so its number is not compared.
+      : count === 0 || count === confirmed;
+    if (isConfirmed) return [];
     const not = confirmed === undefined ? "" : ` (not ${confirmed})`;
     const names = people.keys.size > 0
       ? `: ${namePeople(subjects, people)}`
       : "";
-    needs.push([`${why}${not}${names}`, `--confirm-${flag} ${count}`]);
-  }
-  const [first] = readmissions;
-  if (first !== undefined && !options.readmit) {
-    const { effective_at, reason_code, subject } = first;
-    const s = readmissions.length > 1 ? "s" : "";
-    needs.push([
-      `${readmissions.length} revoked relationship${s} would be re-admitted, such as that of ${
-        people.named(subject).name ?? quote(subject)
-      } (${reason_code}, ${effective_at})`,
-      "--readmit",
-    ]);
-  }
-  const { newRoles = [] } = options;
-  const { roles } = state.history;
-  const fresh = new Set(upserts.flatMap(({ roles = [] }) => roles));
-  for (const role of state.last_sequence === 0 ? [] : fresh) {
-    if (roles.has(role) || newRoles.includes(role)) continue;
-    const near = suggest(role, [...roles]);
-    const hint = near === undefined ? "" : ` (did you mean ${quote(near)}?)`;
-    const word = /^[\w.:/@+-]+$/.test(role) ? role : quote(role);
-    needs.push([
-      `the role ${quote(role)} is new${hint}`,
-      `--new-role ${word}`,
-    ]);
-  }
-  for (const why of options.namesakes ? [] : findNamesakes(index, drafts)) {
-    needs.push([why, "--namesakes"]);
-  }
+    return [[`${describe(count)}${not}${names}`, `${flag} ${count}`]];
+  };
+  const needs: readonly Need[] = [
+    ...needNumber(
+      "--confirm-losses",
+      losses,
+      options.losses,
+      (count) => `${count} of ${had} people would lose access`,
+    ),
+    ...needNumber(
+      "--confirm-grants",
+      grants,
+      options.grants,
+      (count) => `${count} people would gain access, ${had} have it now`,
+      state.last_sequence === 0,
+    ),
+    ...needNumber(
+      "--confirm-public",
+      texts,
+      options.publicTexts,
+      (count) =>
+        `the published title, department, label or metadata of ${count} people would change`,
+    ),
+    ...options.readmit ? [] : needReadmit(index, readmissions),
+    ...needNewRoles(state, upserts, options.newRoles),
+    ...options.namesakes
+      ? []
+      : findNamesakes(index, drafts).map((why) =>
+        [why, "--namesakes"] as const
+      ),
+  ];
   if (needs.length === 0) return;
   throw new SigError("confirmation_required", {
     action: "apply plan",
@@ -159,6 +159,39 @@ export function requireGuards(
         [...new Set(needs.map(([, flag]) => flag))].join(" ")
       }.`,
     },
+  });
+}
+
+/** What is to be confirmed, and the flag that confirms it. */
+type Need = readonly [why: string, flag: string];
+
+function needReadmit(
+  { people }: PersonIndex,
+  readmissions: readonly (EndedRelationship & { readonly subject: string })[],
+): readonly Need[] {
+  const [first] = readmissions;
+  if (first === undefined) return [];
+  const { effective_at, reason_code, subject } = first;
+  const s = readmissions.length > 1 ? "s" : "";
+  const name = people.named(subject).name ?? quote(subject);
+  const why =
+    `${readmissions.length} revoked relationship${s} would be re-admitted, such as that of ${name} (${reason_code}, ${effective_at})`;
+  return [[why, "--readmit"]];
+}
+
+function needNewRoles(
+  { history, last_sequence }: PublishedState,
+  upserts: readonly UpsertDraft[],
+  confirmed: readonly string[] = [],
+): readonly Need[] {
+  if (last_sequence === 0) return [];
+  const fresh = new Set(upserts.flatMap(({ roles = [] }) => roles))
+    .difference(history.roles).difference(new Set(confirmed));
+  return Array.from(fresh, (role): Need => {
+    const near = suggest(role, [...history.roles]);
+    const hint = near === undefined ? "" : ` (did you mean ${quote(near)}?)`;
+    const word = /^[\w.:/@+-]+$/.test(role) ? role : quote(role);
+    return [`the role ${quote(role)} is new${hint}`, `--new-role ${word}`];
   });
 }
 
@@ -202,9 +235,9 @@ function countChanges(
     const person = index.personOf(subject);
     if (!touched.has(person)) touched.set(person, subject);
   };
-  for (const [at, draft] of drafts.entries()) {
+  for (const [i, draft] of drafts.entries()) {
     // A published identifier never contains a line feed.
-    const id = draft.relationship_id ?? `\n${at}`;
+    const id = draft.relationship_id ?? `\n${i}`;
     const replaced = after.get(id);
     if (replaced !== undefined) touch(replaced.subject);
     if (draft.event_type === "relationship.revoke") {
