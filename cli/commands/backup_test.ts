@@ -7,9 +7,7 @@ import {
 import { run, runWell } from "../../tests/kit/process.ts";
 import { makeKey, startAgent, withOpenSsh } from "../../tests/kit/open_ssh.ts";
 import {
-  FEED,
   initIssuer,
-  issuerTest,
   testsWith,
   withIssuer,
   type Workspace,
@@ -34,18 +32,6 @@ const test = testsWith<Workspace>(async (workspace, work) => {
   await work(workspace);
 });
 
-/** Creates an unencrypted backup and restores it to a second directory. */
-async function restored(workspace: Workspace): Promise<void> {
-  await workspace.ok(`${BACKUP} $D/a.tar`);
-  await workspace.ok(`${RESTORE} $D/a.tar`, elsewhere(workspace));
-}
-
-/** Truncates a feed to its first event. */
-async function shorten(workspace: Workspace, feed: string): Promise<void> {
-  const [first] = (await workspace.read(feed)).split("\n");
-  await workspace.write(feed, `${first}\n`);
-}
-
 test("a backup's passphrase costs as much to guess as one of age", async (workspace) => {
   const words = `${BACKUP} $D/acme.age ${WITH_PASSPHRASE}`;
   await workspace.ok(words, { io: { passphraseCost: undefined } });
@@ -53,54 +39,6 @@ test("a backup's passphrase costs as much to guess as one of age", async (worksp
     await workspace.read("acme.age"),
     /^age-encryption\.org\/v1\n-> scrypt \S+ 18\n/,
   );
-});
-
-test("an encrypted backup restores the issuer on another machine, where it can append", async (workspace) => {
-  await workspace.write(
-    "acme/.sig/people.csv",
-    "subject,name\ndid:web:alice.example,Alice\n",
-  );
-  assertEquals(
-    await workspace.ok(`${BACKUP} $D/acme.age ${WITH_PASSPHRASE}`),
-    "Backed up did:web:acme.example (seq=3) to $D/acme.age, encrypted\n  private keys: orgsign-1\n",
-  );
-  const text = await workspace.read("acme.age");
-  const secret = await workspace.read("keys/acme.example/orgsign-1.jwk");
-  assert(!text.includes("did:web:acme.example"));
-  assert(!text.includes(JSON.parse(secret).d));
-  await workspace.write("wrong", "x\n");
-  for (
-    const [words, why] of [
-      ["--passphrase-file $D/wrong", "the passphrase is wrong, or the file"],
-      ["", "it is encrypted"],
-    ] as const
-  ) {
-    await workspace.refused(
-      `${RESTORE} $D/acme.age ${words}`.trim(),
-      `error: invalid_request: Cannot use the backup: ${why}`,
-      elsewhere(workspace),
-    );
-  }
-  assertEquals(
-    await workspace.ok(
-      `${RESTORE} $D/acme.age ${WITH_PASSPHRASE}`,
-      elsewhere(workspace),
-    ),
-    `Restored did:web:acme.example in $D/new: 3 events, the feed ends at sequence 3
-  private key orgsign-1 in $D/other/keys
-  $D/new/.sig/people.csv
-  $D/new/.well-known/sig/events.jsonl
-  $D/new/.well-known/jwks.json
-  $D/new/.well-known/did.json
-  $D/new/.well-known/sig.json
-The backup is of 2026-01-01T00:00:06Z. If events were published later: sig restore --dir $D/new --from did:web:acme.example
-`,
-  );
-  await workspace.ok(
-    "set --dir $D/new --subject Alice --add-role audit",
-    elsewhere(workspace),
-  );
-  assertStringIncludes(await workspace.ok("verify $D/new"), "4 events");
 });
 
 test("a backup without a passphrase is a tar archive of mode 0600, in a folder closed to other users", async (workspace) => {
@@ -142,53 +80,7 @@ test("a backup without a passphrase is a tar archive of mode 0600, in a folder c
   await workspace.refused(words, "error: write_failed: ");
 });
 
-test("backup --format json lists the included and the missing keys", async (workspace) => {
-  await workspace.write("oidc.json", '{"keys":[]}');
-  await workspace.ok("rotate-key --dir $D/acme --kid k2");
-  await Deno.rename(
-    workspace.path("keys/acme.example/orgsign-1.jwk"),
-    workspace.path("kept.jwk"),
-  );
-  assertEquals(
-    await workspace.json(`${BACKUP} $D/acme.tar --oidc-keys $D/oidc.json`),
-    {
-      ...{ out: "$D/acme.tar", issuer: "did:web:acme.example" },
-      ...{ last_sequence: 3, encrypted: false },
-      ...{ keys: ["k2"], agent_keys: [], missing_keys: ["orgsign-1"] },
-    },
-  );
-  assertEquals(
-    await workspace.json(`${RESTORE} $D/acme.tar`, elsewhere(workspace)),
-    {
-      ...{ issuer: "did:web:acme.example", restored: 3, last_sequence: 3 },
-      ...{ keys: ["k2"], agent_keys: [] },
-      files: [
-        ...["sig/events.jsonl", "jwks.json", "did.json", "sig.json"]
-          .map((name) => `$D/new/.well-known/${name}`),
-        "$D/new/.sig/oidc-keys.json",
-      ],
-    },
-  );
-  assertEquals(await workspace.mode("new/.sig/oidc-keys.json"), 0o600);
-  // The key of SIG_KEY_FILE is not in the key store.
-  const own = await workspace.json(`${BACKUP} $D/own.tar`, {
-    env: { SIG_KEY_FILE: workspace.path("kept.jwk") },
-  });
-  assertEquals(own.keys, ["orgsign-1", "k2"]);
-});
-
-test("restore refuses an unexpected passphrase, and writes nothing", async (workspace) => {
-  await workspace.ok(`${BACKUP} $D/a.tar`);
-  const cases = [
-    [
-      `${RESTORE} $D/a.tar ${WITH_PASSPHRASE}`,
-      "Cannot use the backup: it is not encrypted",
-    ],
-  ] as const;
-  for (const [words, message] of cases) {
-    const error = `error: invalid_request: ${message}`;
-    await workspace.refused(words, error, elsewhere(workspace));
-  }
+test("a passphrase is one line of text", async (workspace) => {
   for (const [at, text] of ["\n", " \n", "\t\n", "a\nb\n"].entries()) {
     await workspace.write(`odd${at}`, text);
     await workspace.refused(
@@ -285,41 +177,6 @@ test("restore refuses an archive with a link, a folder, a duplicate or a foreign
   }
 });
 
-test("restore rebuilds the proofs", async (workspace) => {
-  await workspace.ok("checkpoint --dir $D/acme --init");
-  await restored(workspace);
-  await workspace.ok(
-    "evidence make --sig $D/new --out $D/e.json --subject did:web:alice.example --require role=deploy",
-  );
-});
-
-test("restore rebuilds the index, which detects a later loss of events", async (workspace) => {
-  await restored(workspace);
-  await shorten(workspace, FEED.replace("acme", "new"));
-  await workspace.refused(
-    "upsert --dir $D/new --subject did:web:z.example --type other",
-    "feed_rolled_back",
-    elsewhere(workspace),
-  );
-});
-
-test("restore warns if the index has events that the feed and the backup lack", async (workspace) => {
-  await workspace.ok(`${BACKUP} $D/a.tar`);
-  await workspace.ok(
-    "upsert --dir $D/acme --subject did:web:z.example --type other",
-  );
-  await shorten(workspace, FEED);
-  const restore = "restore --dir $D/acme --backup $D/a.tar";
-  const { notices, restored } = await workspace.json(restore);
-  assertEquals([restored, notices.length], [2, 1]);
-  assertStringIncludes(
-    notices[0],
-    "the data is restored, but: Cannot append to the feed: it ends at sequence 3, but the index beside it knows sequence 4",
-  );
-  const { stderr } = await workspace.sig(restore);
-  assertEquals(stderr, `warning: ${notices[0]}\n`);
-});
-
 withOpenSsh(
   "a key in an agent is not in a backup; its reference is restored",
   () =>
@@ -354,72 +211,3 @@ withOpenSsh(
       );
     }),
 );
-
-const RESTORE_FROM = "restore --dir $D/acme --from $D/www";
-const UPSERT = "upsert --dir $D/acme --subject did:web:z.example --type other";
-const CHECKPOINT = "acme/.well-known/sig/checkpoint";
-
-/** Publishes a copy, then truncates the local feed as an old backup would. */
-async function putBack(workspace: Workspace, lines: number): Promise<string> {
-  const all = await workspace.read(FEED);
-  await workspace.copy("acme", "www");
-  const kept = all.split("\n").slice(0, lines).map((line) => `${line}\n`);
-  await workspace.write(FEED, kept.join(""));
-  // A restored machine has no index that would show the loss.
-  await Deno.remove(workspace.path("acme/.sig"), { recursive: true });
-  return all;
-}
-
-issuerTest(
-  "restore adds the missing published events, and appends work afterwards",
-  async (workspace) => {
-    const all = await putBack(workspace, 1);
-    // The local feed ends within a line.
-    await Deno.writeTextFile(workspace.path(FEED), '{"protec', {
-      append: true,
-    });
-    await workspace.says(RESTORE_FROM, {
-      stdout: "Restored 2 events: the feed ends at sequence 3 again\n",
-    });
-    assertEquals(await workspace.read(FEED), all);
-    assertEquals(await workspace.json(RESTORE_FROM), {
-      restored: 0,
-      last_sequence: 3,
-    });
-    await workspace.ok(UPSERT);
-  },
-);
-
-issuerTest("restore refuses a damaged feed", async (workspace) => {
-  await putBack(workspace, 2);
-  const published = "www/.well-known/sig/events.jsonl";
-  const all = await workspace.read(published);
-  const forged = all.replace(
-    /"signature":"(.)/g,
-    (_, first) => `"signature":"${first === "A" ? "B" : "A"}`,
-  );
-  await workspace.write(published, forged);
-  await workspace.refused(RESTORE_FROM, "signature_invalid");
-  await workspace.write(published, all.trimEnd());
-  await workspace.refused(RESTORE_FROM, "incomplete_line");
-});
-
-issuerTest("restore --from updates the proofs", async (workspace) => {
-  await workspace.ok("checkpoint --dir $D/acme --init");
-  const old = await workspace.read(CHECKPOINT);
-  await workspace.ok(UPSERT);
-  await putBack(workspace, 3);
-  await workspace.write(CHECKPOINT, old);
-  await workspace.ok(RESTORE_FROM);
-  assertStringIncludes(await workspace.read(CHECKPOINT), "\n4\n");
-  // Proofs that can't be updated cause a warning.
-  await Deno.remove(workspace.path(CHECKPOINT));
-  assertEquals(await workspace.json(RESTORE_FROM), {
-    ...{ restored: 0, last_sequence: 4 },
-    warnings: [{
-      code: "proofs_behind",
-      detail:
-        "the proofs were not updated: Cannot update proofs: the checkpoint is missing",
-    }],
-  });
-});
