@@ -57,7 +57,7 @@ export interface Grounds {
  */
 export async function groundsOf(
   requests: readonly CheckRequest[],
-  { feeds, now, budget: { waitFor } }: AnswerContext,
+  { feeds, now, budget }: AnswerContext,
 ): Promise<Grounds> {
   const request = requests[0]!;
   const { as_of: asOf, max_age_seconds: maxAge } = request;
@@ -68,7 +68,7 @@ export async function groundsOf(
     asOf,
     // Several questions may be about several times.
     ...(requests.length === 1 ? { at: request.at ?? null } : {}),
-    waitFor,
+    waitFor: budget.whileWaitingFor,
   });
   return { verified, basis: { now: now(), freshness, continuity } };
 }

@@ -149,10 +149,11 @@ export class RequestBudget {
   readonly capacity: Capacity;
   /** The client's address; empty if unknown. */
   readonly address: string;
+  /** Whether {@linkcode enter} was called: the body has arrived. */
+  hasEntered = false;
   #client: string | undefined;
   #reserved = 0;
   #hasSlot = false;
-  #hasEntered = false;
   /**
    * The number of waits in progress; the request has no slot while it is above
    * 0.
@@ -180,11 +181,6 @@ export class RequestBudget {
     return this.#client ??= clientNetwork(this.address);
   }
 
-  /** Whether it has had a slot, which means that its body has arrived. */
-  get hasEntered(): boolean {
-    return this.#hasEntered;
-  }
-
   /**
    * Lets the client use all places of the service: it has sent a valid token,
    * or only this machine can reach the service. The only client of a service is
@@ -199,7 +195,7 @@ export class RequestBudget {
    * until its end, so that it never takes one. To be called before
    * {@linkcode enter}.
    *
-   * @param other As in {@linkcode waitFor}.
+   * @param other As in {@linkcode whileWaitingFor}.
    */
   waitUntilEnd(other: string): void {
     this.#dependency = other;
@@ -211,17 +207,13 @@ export class RequestBudget {
    * @throws {SigError} `overloaded`
    */
   enter(): void {
-    if (this.#hasSlot || this.#stopWaiting !== undefined) return;
+    if (this.hasEntered) return;
     if (this.#dependency !== undefined) {
       this.#stopWaiting = this.#waitIn(this.#dependency);
-      this.#hasEntered = true;
-      return;
-    }
-    if (this.capacity.working >= this.capacity.slots) {
-      throw overloaded("too many requests are being answered");
-    }
-    this.#hasEntered = true;
-    this.#takeSlot();
+    } else if (this.capacity.working < this.capacity.slots) {
+      this.#takeSlot();
+    } else throw overloaded("too many requests are being answered");
+    this.hasEntered = true;
   }
 
   /**
@@ -266,15 +258,16 @@ export class RequestBudget {
   }
 
   /**
-   * Waits for a dependency, such as an issuer, without occupying a slot, which
-   * is free for other requests meanwhile. Bound, so that it can be passed on.
+   * Does work that waits for a dependency, such as an issuer, without occupying
+   * a slot, which is free for other requests meanwhile. It limits how many
+   * requests wait, not how long. Bound, so that it can be passed on.
    *
    * @param other The name of the dependency, whose waiting requests are
    * limited.
    * @throws {SigError} `overloaded` before the work begins, and what `work`
    * throws.
    */
-  readonly waitFor = async <T>(
+  readonly whileWaitingFor = async <T>(
     other: string,
     work: () => Promise<T>,
   ): Promise<T> => {

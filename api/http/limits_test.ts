@@ -43,8 +43,8 @@ Deno.test("a waiting request releases its slot and is answered afterwards", asyn
   const first = budgetOf(capacity);
   first.enter();
   const waits = [
-    first.waitFor("a", () => gate.promise),
-    first.waitFor("b", () => gate.promise),
+    first.whileWaitingFor("a", () => gate.promise),
+    first.whileWaitingFor("b", () => gate.promise),
   ];
   const second = budgetOf(capacity);
   second.enter();
@@ -63,7 +63,7 @@ Deno.test("a request that ends while it waits leaves nothing counted", async () 
   const gate = Promise.withResolvers<void>();
   const budget = budgetOf(capacity);
   budget.enter();
-  const wait = budget.waitFor("a", () => gate.promise);
+  const wait = budget.whileWaitingFor("a", () => gate.promise);
   budget.end();
   gate.resolve();
   await wait;
@@ -82,7 +82,7 @@ function waitsOf(places: number) {
   return {
     answer: () => gate.resolve(),
     wait: (client: string, other: string) =>
-      budgetOf(capacity, client).waitFor(other, () => gate.promise)
+      budgetOf(capacity, client).whileWaitingFor(other, () => gate.promise)
         .then(() => "answered", (error) => `${error.code}: ${error.message}`),
   };
 }
@@ -156,7 +156,7 @@ Deno.test("a trusted client may use all places: waits, bodies and bytes", async 
         ),
       )).filter((each) => each !== "overloaded").length;
     const wait = (budget: RequestBudget) =>
-      budget.waitFor("issuer", () => gate.promise);
+      budget.whileWaitingFor("issuer", () => gate.promise);
     const receive = (budget: RequestBudget) =>
       budget.receive(() => gate.promise);
     // deno-lint-ignore require-await -- its error is a rejection

@@ -103,7 +103,7 @@ Deno.test("a single backend may use all places with a token or on this machine, 
     const gate = Promise.withResolvers<void>();
     const app = serviceOf({ maxConcurrent: 40, ...options }, {
       "/names/all/wait": async (c) => {
-        await c.get("budget").waitFor("issuer", () => gate.promise);
+        await c.get("budget").whileWaitingFor("issuer", () => gate.promise);
         return c.body(null);
       },
     });

@@ -6,7 +6,6 @@ import {
   readVariable,
   readVariables,
 } from "./io.ts";
-import { createServerIo } from "./run_server.ts";
 
 async function refusal(path: string, maxBytes: number): Promise<string> {
   const error = await createProcessIo().readFile(path, maxBytes)
@@ -44,15 +43,6 @@ Deno.test({
       'source_not_found: Cannot read "FILE": the program was not given permission to read it',
     );
   },
-});
-
-Deno.test("an unavailable address is a rejection", async () => {
-  const serving = createServerIo().serve(
-    { hostname: "192.0.2.1", port: 0 },
-    () => Promise.resolve(new Response()),
-  );
-  const error = await serving.then(() => undefined, (error) => error);
-  assert(isSigError(error, "invalid_request"), String(error));
 });
 
 Deno.test("the user's data folder is an absolute path, or missing", () => {

@@ -96,8 +96,8 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
     codes: SOURCE_CODES,
     async handle(c, body) {
       const request = readAs(schemas.verify, await parseJsonBody(c, body));
-      const { waitFor } = c.get("budget");
-      return sendJson(c, await feeds.report(request, waitFor));
+      const { whileWaitingFor } = c.get("budget");
+      return sendJson(c, await feeds.report(request, whileWaitingFor));
     },
   }, {
     method: "POST",
@@ -112,7 +112,7 @@ export function createQuestionRoutes(sources: Sources): readonly Operation[] {
       const { verified } = await feeds.observe(request, {
         minSequence: cursor?.sequence,
         asOf: request.as_of,
-        waitFor: c.get("budget").waitFor,
+        waitFor: c.get("budget").whileWaitingFor,
       });
       const page = await pageOf(verified.state, request, cursor, sources);
       return send(c, page, "application/json");

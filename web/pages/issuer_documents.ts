@@ -62,7 +62,7 @@ export function addIssuerDocuments(
     const isKnown = Object.values<string>(DOCUMENT_FILES).includes(file);
     const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
     const documents = isKnown && read !== undefined
-      ? await c.get("budget").waitFor(`documents of ${n}`, read)
+      ? await c.get("budget").whileWaitingFor(`documents of ${n}`, read)
       : undefined;
     const document = documents?.get(file);
     if (document === undefined) {
