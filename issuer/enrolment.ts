@@ -15,7 +15,7 @@ import { quote, validityAt } from "@sig/core/internal";
 import type { VerifiedAnswer } from "@sig/jose";
 import { invitationUsed } from "./append/append_batch.ts";
 import type { UpsertDraft } from "./append/draft.ts";
-import { activeOfPerson, isBefore, secondOf } from "./plan/person_index.ts";
+import { isBefore, PersonIndex, secondOf } from "./plan/person_index.ts";
 import type { PublishedState } from "./plan/published.ts";
 
 /**
@@ -178,7 +178,7 @@ function requireFurtherKey(
 ): void {
   const root = state.personOf(person);
   const isOther = state.personOf(subject) !== root;
-  const isActive = activeOfPerson(state, subject)
+  const isActive = new PersonIndex(state).activeOf(subject)
     .some(({ upsert }) => upsert.subject === subject);
   if (!isActive && (!isOther || state.canLink(subject, root))) return;
   throw new SigError("subject_mismatch", {

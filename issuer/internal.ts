@@ -11,11 +11,7 @@ export { revocationOf } from "./plan/planned_change.ts";
 export { severalOfOtherKey } from "./plan/plan_faults.ts";
 export { changeRelationship } from "./plan/plan_drafts.ts";
 export { keysIn } from "./plan/list_rows.ts";
-export {
-  activeOfPerson,
-  PersonIndex,
-  type Start,
-} from "./plan/person_index.ts";
+export { PersonIndex, type Start } from "./plan/person_index.ts";
 export { endedNamesake } from "./plan/namesakes.ts";
 export { doubtsAboutPlan } from "./plan/plan_doubts.ts";
 export { joinPeople } from "./plan/published.ts";

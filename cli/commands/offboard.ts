@@ -40,12 +40,12 @@ export const offboard = typedCommand({
   ],
   async run(call) {
     return await appendProposal(call, async (issuer) => {
-      const { activeOfPerson, revocationOf } = await import(
+      const { PersonIndex, revocationOf } = await import(
         "@sig/issuer/internal"
       );
       const state = await publishedState(call, issuer);
       const { subject, type } = call.flags;
-      const active = activeOfPerson(state, subject, type);
+      const active = new PersonIndex(state).activeOf(subject, type);
       if (active.length === 0) {
         const whose = state.people.named(subject).name ?? subject;
         throw new SigError("unknown_relationship", {

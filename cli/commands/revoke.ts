@@ -109,13 +109,13 @@ async function revokeQuestion(
   issuer: Issuer,
   id: string,
 ) {
-  const { activeOfPerson, revocationOf } = await import(
+  const { PersonIndex, revocationOf } = await import(
     "@sig/issuer/internal"
   );
   const state = await publishedState(call, issuer);
   const ending = state.relationships.get(id)!;
   const { subject } = ending.upsert;
-  const others = activeOfPerson(state, subject)
+  const others = new PersonIndex(state).activeOf(subject)
     .filter(({ upsert }) => upsert.subject !== subject)
     .map(({ upsert: { relationship_type, roles, subject } }) =>
       `    stays  ${safe(subject)}  ${

@@ -76,7 +76,6 @@ export const set = typedCommand({
     const wanted = readWanted(call.flags);
     return await appendProposal(call, async (issuer) => {
       const {
-        activeOfPerson,
         changeRelationship,
         PersonIndex,
         severalOfOtherKey,
@@ -85,17 +84,17 @@ export const set = typedCommand({
       const { "relationship-id": id = "" } = call.flags;
       const named = call.flags.subject ??
         state.relationships.get(id)?.upsert.subject ?? "";
-      const upsert = find(call.flags, state, activeOfPerson(state, named));
+      const now = call.io.now();
+      const index = new PersonIndex(state, now);
+      const upsert = find(call.flags, state, index.activeOf(named));
       const { subject, relationship_type: type } = upsert;
-      const others = activeOfPerson(state, subject, type)
+      const others = index.activeOf(subject, type)
         .filter((each) => each.upsert.subject !== subject);
       const byKey = Map.groupBy(others, (each) => each.upsert.subject);
       const several = byKey.values().find(({ length }) => length > 1);
       if (several !== undefined) {
         throw severalOfOtherKey("set", upsert.relationship_id, several);
       }
-      const now = call.io.now();
-      const index = new PersonIndex(state, now);
       const { "event-id": eventId, reason, "issued-at": issued_at } =
         call.flags;
       // A repetition repeats one event, and writes nothing for other keys.

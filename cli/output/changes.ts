@@ -1,6 +1,6 @@
 /** Changes of relationships as text: before → after. @module */
 
-import type { People } from "@sig/issuer/people";
+import { listFirst, type People } from "@sig/issuer/people";
 import type { Plan, PlannedChange } from "@sig/issuer";
 import { throughDay } from "./fields.ts";
 import { shortDid } from "./table.ts";
@@ -79,11 +79,8 @@ const MOST_NAMED = 10;
  * lines.
  */
 export function remarksOn({ unlisted, waiting }: Plan): string {
-  const listed = (all: readonly string[]) => {
-    const more = all.length - MOST_NAMED;
-    const named = all.slice(0, MOST_NAMED).map(safe).join(", ");
-    return more > 0 ? `${named}, … and ${more} more` : named;
-  };
+  const listed = (all: readonly string[]) =>
+    listFirst(all.map(safe), MOST_NAMED);
   const waits = waiting.map(({ name, person, row }) =>
     `${name ?? person}${row === null ? "" : ` (row ${row})`}`
   );

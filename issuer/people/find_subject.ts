@@ -155,11 +155,18 @@ function rolesOf(keys: readonly KnownKey[]): readonly string[] {
   return [...new Set(keys.flatMap(({ roles }) => roles))].sort();
 }
 
-function listed(items: readonly string[]): string {
-  const more = items.length - MAX_NAMED;
-  const shown = items.slice(0, MAX_NAMED).join("; ");
-  return more > 0 ? `${shown}; … and ${more} more` : shown;
+/** Returns the first texts of a list, then `… and 27 more`. */
+export function listFirst(
+  texts: readonly string[],
+  most: number,
+  separator = ", ",
+): string {
+  const more = texts.length - most;
+  const rest = more > 0 ? [`… and ${more} more`] : [];
+  return [...texts.slice(0, most), ...rest].join(separator);
 }
+
+const listed = (texts: readonly string[]) => listFirst(texts, MAX_NAMED, "; ");
 
 /** Number of names that a message shows. */
 const MAX_SHOWN = 2;
@@ -172,9 +179,8 @@ export function namePeople(
   subjects: readonly string[],
   people: People,
 ): string {
-  const names = subjects.slice(0, MAX_SHOWN).map((subject) =>
+  const names = subjects.map((subject) =>
     people.named(subject).name ?? people.named(subject).person ?? subject
   );
-  const more = subjects.length - names.length;
-  return `${names.join(", ")}${more > 0 ? `, … and ${more} more` : ""}`;
+  return listFirst(names, MAX_SHOWN);
 }

@@ -35,6 +35,7 @@ export {
   Directory,
   type FoundPerson,
   type KnownKey,
+  listFirst,
   namePeople,
   requireOneKey,
 } from "./find_subject.ts";

@@ -139,7 +139,9 @@ export function expandRows(
       rows.push({ ...row, subject: key, ofPerson });
       return;
     }
-    if (person === undefined) return;
+    if (person === undefined) {
+      throw invalid("subject", "the row has neither a subject nor a person");
+    }
     const key = people.keyOfPerson(person);
     if (holder !== undefined && people.keyOf(holder) !== key) {
       throw invalid(

@@ -238,15 +238,6 @@ export class PersonIndex {
   }
 }
 
-/** Returns {@linkcode PersonIndex.activeOf} of a state. */
-export function activeOfPerson(
-  state: PublishedState,
-  subject: string,
-  type?: string,
-): readonly PublishedRelationship[] {
-  return new PersonIndex(state).activeOf(subject, type);
-}
-
 /** Returns an instant without fractions of a second. */
 export function secondOf(now: Date): string {
   return now.toISOString().replace(/\.\d+Z$/, "Z");

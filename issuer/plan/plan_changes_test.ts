@@ -382,6 +382,13 @@ Deno.test("drafts keep what a row does not contain: date, department, other disp
   assertEquals(drafts("alice title=none", { title: "Engineer" }), [
     { ...kept, display: null },
   ]);
+  const other = stateOf("r1 alice");
+  const update = plan(other, rowsOf("alice roles=a"));
+  assertSigError(
+    () => planDrafts(update, stateOf(""), "other"),
+    "plan_outdated",
+    'Cannot apply plan: the feed has no relationship "r1"',
+  );
   // A key that another one replaces is not revoked for the list's reason.
   const pair = stateOf(PAIR);
   const replaced = rowsOf("alice person=1 | new person=1");
@@ -436,6 +443,12 @@ const REFUSED: Readonly<Record<string, Parameters<typeof refused>>> = {
     "alice roles=a | alice roles=b id=r1",
     "invalid_field",
     "row 3: it is about the same relationship as row 2, and says otherwise (roles)",
+  ],
+  "without a subject or a person": [
+    "",
+    "-",
+    "invalid_field",
+    "row 2: the row has neither a subject nor a person",
   ],
   "about another key with other columns": [
     PAIR,
@@ -594,6 +607,19 @@ Deno.test("a person without a key waits, and a person who is not in the list, or
   assertEquals(made.waiting, [{ person: "3", name: null, row: 2 }]);
   assertEquals(made.unlisted, [
     { person: "2", name: null, subject: BOB!, roles: ["deploy"] },
+  ]);
+});
+
+Deno.test("doubts people who are one for the file, and another number for the feed", () => {
+  const doubts = (file: Readonly<Record<string, string>>) => {
+    const state = stateOf("r1 alice | r2 phone | r3 bob", { file });
+    return doubtsAboutPlan(plan(state, []), state, now);
+  };
+  assertEquals(doubts({ alice: "1", phone: "2", bob: "3" }), [
+    `the persons "1", "2" have one root in the feed, ${ALICE}: they count as one person`,
+  ]);
+  assertEquals(doubts({ alice: "1", bob: "1" }), [
+    `the person "1" has 2 roots in the feed, ${ALICE}, ${BOB}: a login sees 2 people`,
   ]);
 });
 
