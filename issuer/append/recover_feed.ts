@@ -51,8 +51,17 @@ const NUL = 0x00;
 const LF = Uint8Array.of(0x0a);
 
 /**
- * Verifies the lines that are not in the index yet. Reads only the bytes after
- * the index's head, or the whole feed if the head does not belong to this feed.
+ * Verifies the lines that are not in the index yet. A head of the index is a
+ * position up to which lines were verified, with the last of these lines.
+ *
+ * 1. The head in memory or in the file belongs to this feed: only the lines
+ *    after it are read.
+ * 2. There is no head: every line is read.
+ * 3. The head belongs to another feed: the index is emptied, and every line is
+ *    read. If a line is faulty, the index keeps the former heads, since it would
+ *    otherwise accept an older copy in the place of the feed.
+ *
+ * In each case, a feed without the last line of a known head is refused first.
  *
  * A line that is complete but wrong is an error and is not changed. The only
  * exception: a power cut leaves zeros where a write never reached the disk.
@@ -70,33 +79,33 @@ export async function recoverFeed(
   rules: LineRules,
   options: RecoveryOptions,
 ): Promise<void> {
-  const before = index.head;
-  const found = await findStart(feed, index, rules);
-  if (found?.bytes === feed.size) return index.startFrom(found);
-  const stale = found === undefined ? index.stored() : undefined;
+  const memoryHead = index.head;
+  const ownHead = await findOwnHead(feed, index, rules);
+  if (ownHead?.bytes === feed.size) return index.startFrom(ownHead);
+  const foreignHead = ownHead === undefined ? index.stored() : undefined;
   if (options.acceptRollback !== true) {
     // The index file may be behind the events that this process has verified.
-    const seen = [found === before ? undefined : before, stale];
-    for (const known of new Set(seen)) {
-      if (known !== undefined) await requireSeenEvent(feed, known, rules);
+    for (const head of new Set([memoryHead, foreignHead])) {
+      if (head === undefined || head === ownHead) continue;
+      await requireSeenEvent(feed, head, rules);
     }
   }
-  if (stale === undefined) {
-    index.startFrom(found ?? beginning(feed, rules));
+  const start = ownHead ?? beginning(feed, rules);
+  if (foreignHead === undefined) {
+    index.startFrom(start);
     return await readOn(feed, index, rules, options);
   }
   index.reset();
   try {
-    index.startFrom(beginning(feed, rules));
+    index.startFrom(start);
     await readOn(feed, index, rules, options);
   } catch (error) {
-    // Else an older copy in the place of the feed would be accepted.
-    index.reset(stale, before);
+    index.reset(foreignHead, memoryHead);
     throw error;
   }
   // A new statement changes which events are void; that is no damage.
-  const isExpected = stale.identity.split(" ")[0] === feed.identity &&
-    stale.identity !== identityOf(feed, rules);
+  const isExpected = foreignHead.identity.split(" ")[0] === feed.identity &&
+    foreignHead.identity !== start.identity;
   if (isExpected) return;
   options.onRecovery?.({
     kind: "index_rebuilt",
@@ -133,20 +142,19 @@ async function readOn(
   index.flush();
 }
 
-/** Returns the last position up to which this feed is known to be verified. */
-async function findStart(
+/** Returns the last head of the index that belongs to this feed. */
+async function findOwnHead(
   feed: OpenFeed,
   index: EventIndex,
   rules: LineRules,
 ): Promise<FeedHead | undefined> {
   const { head } = index;
-  const isKept = head !== undefined &&
-    await matchesFeed(head, feed, rules);
+  const isOwn = head !== undefined && await matchesFeed(head, feed, rules);
   // No other process has written since, so the file need not be read.
-  if (isKept && head.bytes === feed.size) return head;
+  if (isOwn && head.bytes === feed.size) return head;
   const stored = index.stored();
   if (stored === undefined) return undefined;
-  if (isKept && index.continues(stored)) return head;
+  if (isOwn && index.continues(stored)) return head;
   if (!await matchesFeed(stored, feed, rules)) return undefined;
   return await headIsVerified(stored, index, feed, rules) ? stored : undefined;
 }
