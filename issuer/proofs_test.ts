@@ -23,7 +23,6 @@ import {
   type Place,
   type PlaceTest,
   placeTest as test,
-  revoke,
   upsert,
   walk,
   withMethods,
@@ -83,15 +82,6 @@ test("publishes proofs on request only", async ({ issuer, place }) => {
   await issuer.checkpoint({ init: true });
   assertEquals((await readJson(place, "sig.json")).proofs_uri, PROOFS_URI);
   assertEquals((await assertProofs(place)).size, 1);
-});
-
-it("each update includes the events appended by any process", async ({ issuer, place }) => {
-  const { relationship_id } = await issuer.append(upsert());
-  assertEquals((await refresh(place, issuer)).size, 4);
-  await issuer.append(revoke(relationship_id));
-  await (await place.open()).append(upsert());
-  const { kids, size, time } = await refresh(place, issuer);
-  assertEquals([kids, size, time], [["orgsign-1"], 6, NOW.getTime() / 1000]);
 });
 
 it("updates a feed over several tiles and pages in uneven steps", async ({ issuer, place }) => {

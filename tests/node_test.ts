@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { hasOpenssl, makeCertificate } from "./kit/certificates.ts";
+import { makeCertificate } from "./kit/certificates.ts";
 import { bundle } from "../tools/bundle.ts";
 import { hasVectors, packInputs } from "./ship/testdata/platform_inputs.ts";
 import {
@@ -7,14 +7,14 @@ import {
   TLS_NAME,
 } from "./ship/testdata/platform_servers.ts";
 import { npmPackages } from "./kit/npm_packages.ts";
-import { isCi, run, tempFolder } from "./kit/process.ts";
+import { hasProgram, isCi, run, tempFolder } from "./kit/process.ts";
 
 const packages = await npmPackages(["node@22"]);
 
 /** What this machine lacks for the test. */
 const missing = [
   ...hasVectors() ? [] : ["the test vectors"],
-  ...hasOpenssl() ? [] : ["openssl"],
+  ...hasProgram("openssl") ? [] : ["openssl"],
   ...packages === undefined ? ["Node 22"] : [],
 ];
 

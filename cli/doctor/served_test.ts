@@ -4,7 +4,6 @@ import { verifyIssuer } from "@sig/consumer";
 import { SigError } from "@sig/core";
 import { assertEquals, assertRejects } from "@std/assert";
 import {
-  hasOpenssl,
   makeCertificate,
   type TestCertificate,
 } from "../../tests/kit/certificates.ts";
@@ -25,7 +24,7 @@ import {
   type Workspace,
   workspaceTest as test,
 } from "../testdata/workspace.ts";
-import { freePort } from "../../tests/kit/process.ts";
+import { freePort, lacks } from "../../tests/kit/process.ts";
 
 /** The real clock, because servers send the current date. */
 const NOW = { io: { now: () => new Date() } };
@@ -131,7 +130,7 @@ test("doctor exits 2 if the host does not answer", async (workspace) => {
 
 /** Without openssl the test is ignored, but in CI it fails. */
 function tlsTest(name: string, fn: (t: Deno.TestContext) => Promise<void>) {
-  const ignore = !hasOpenssl() && Deno.env.get("SIG_CI") !== "1";
+  const ignore = lacks("openssl");
   Deno.test({ name, ignore, fn });
 }
 

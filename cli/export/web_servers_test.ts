@@ -7,7 +7,7 @@ import {
   assertMatch,
   assertNotEquals,
 } from "@std/assert";
-import { hasOpenssl, makeCertificate } from "../../tests/kit/certificates.ts";
+import { makeCertificate } from "../../tests/kit/certificates.ts";
 import { findServed, overTls } from "../testdata/doctor.ts";
 import {
   onLoopback,
@@ -16,7 +16,7 @@ import {
   writeCertificate,
 } from "../testdata/web_server.ts";
 import { inWorkspace, type Workspace } from "../testdata/workspace.ts";
-import { freePort, hasProgram } from "../../tests/kit/process.ts";
+import { freePort, lacks } from "../../tests/kit/process.ts";
 
 // promise: Exported configurations serve the published documents only.
 
@@ -262,8 +262,7 @@ async function consumerFollows(site: Site): Promise<void> {
 for (const name of ["nginx", "caddy"] as const) {
   Deno.test({
     name: `${name} with the exported configuration serves only the documents`,
-    ignore: !(hasProgram(name) && hasOpenssl()) &&
-      Deno.env.get("SIG_CI") !== "1",
+    ignore: lacks(name) || lacks("openssl"),
     fn: (t) =>
       serving(name, async (site) => {
         await t.step("sends headers, entity tags, ranges and preflights", () =>

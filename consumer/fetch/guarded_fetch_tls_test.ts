@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import type { GuardedFetchOptions } from "./fetch_options.ts";
 import {
-  hasOpenssl,
   makeCertificate,
   type TestCertificate,
 } from "../../tests/kit/certificates.ts";
 import { serveLoopback } from "../../tests/kit/loopback.ts";
+import { lacks } from "../../tests/kit/process.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchText } from "../testdata/fetching.ts";
 import {
@@ -16,8 +16,7 @@ import {
 
 /** Skipped without openssl, except in CI, where it fails. */
 function tlsTest(name: string, fn: () => Promise<void>): void {
-  const ignore = !hasOpenssl() && Deno.env.get("SIG_CI") !== "1";
-  Deno.test({ name, ignore, fn });
+  Deno.test({ name, ignore: lacks("openssl"), fn });
 }
 
 let made: Promise<TestCertificate> | undefined;

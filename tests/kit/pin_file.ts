@@ -1,6 +1,7 @@
 /** A pin store in a temporary file. @module */
 
 import { openPinStore, type PinStore } from "@sig/consumer/pins";
+import { tempFolder } from "./process.ts";
 
 /** An open pin store. */
 export interface PinFile extends AsyncDisposable {
@@ -11,15 +12,15 @@ export interface PinFile extends AsyncDisposable {
 
 /** Creates and opens a pin store in a temporary folder. */
 export async function openPinFile(): Promise<PinFile> {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/pins.db`;
+  const folder = await tempFolder();
+  const path = `${folder.path}/pins.db`;
   const pins = await openPinStore(path);
   return {
     pins,
     path,
     async [Symbol.asyncDispose]() {
       await pins.close();
-      await Deno.remove(folder, { recursive: true });
+      await folder[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Writes cases of `vectors/` as files. @module */
 
 import { dirname } from "node:path";
+import type { TempFolder } from "./process.ts";
 import {
   type FeedVector,
   type QuestionVector,
@@ -47,15 +48,10 @@ export async function unpackQuestion(
   await Deno.writeTextFile(`${folder}/${name}.json`, spell(content));
 }
 
-/** A case's documents in a temporary folder. */
-export interface UnpackedFeed extends AsyncDisposable {
-  readonly path: string;
-}
-
 /** Unpacks a case into a temporary folder, removed when its scope ends. */
 export async function unpackedFeed(
   vector: FeedVector | string,
-): Promise<UnpackedFeed> {
+): Promise<TempFolder> {
   const path = await Deno.makeTempDir({ prefix: "sig-vector-" });
   const read = typeof vector === "string" ? readFeedVector(vector) : vector;
   await writeDocuments(read.documents, path);
