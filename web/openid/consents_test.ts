@@ -96,25 +96,3 @@ Deno.test("revoking a consent invalidates the application's tokens, and its next
   assertEquals((await provider.redeem(unused)).body.error, "invalid_grant");
   assertEquals((await provider.userinfo(others.access_token)).status, 200);
 });
-
-Deno.test("hosts behind forward auth need no consent and are not listed", async () => {
-  await using provider = await TestProvider.start({
-    settings: { gateHosts: ["wiki.example"], gateMaxAgeMs: 0 },
-  });
-  const { origin } = provider;
-  const { person, browser } = await provider.employ();
-  const url = await provider.authorizeUrl();
-  await browser.signIn(provider, person, url, { scope: "openid" });
-  const back = await browser.follow(
-    `${origin}/gate/login?rd=http://wiki.example/`,
-  );
-  assertEquals(back.host, "wiki.example");
-  const { consents: listed } = await consents(provider, browser);
-  assertEquals(listed.length, 1);
-  assertEquals(listed[0].scopes, ["openid"]);
-  // Without a session the login page is shown.
-  const stranger = await new Browser().follow(
-    `${origin}/gate/login?rd=http://wiki.example/`,
-  );
-  assertEquals(stranger.hash.startsWith("#/sign-in/"), true);
-});
