@@ -1,4 +1,4 @@
-import { openStore } from "@sig/consumer/store";
+import { createMemoryStore, openStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { Receiver } from "./testdata/fleet.ts";
@@ -110,6 +110,22 @@ Deno.test("the watch ends revoked sessions and sends logout tokens that conform 
   // The application is notified once.
   await provider.watch();
   assertEquals(await provider.deliver(), 0);
+});
+
+Deno.test("the store is asked only for logout tokens of applications that receive them", async () => {
+  await using receiver = new Receiver();
+  const store = createMemoryStore();
+  let lists = 0;
+  const list: typeof store.list = (kind, ...more) => {
+    if (kind.name.startsWith("logout_")) lists++;
+    return store.list(kind, ...more);
+  };
+  const counting = { ...store, list };
+  await using provider = await TestProvider.start({
+    store: counting,
+    receiver,
+  });
+  assertEquals([await provider.deliver(), lists], [0, 1]);
 });
 
 Deno.test("a requirement of one application does not affect the others in the session", async () => {

@@ -9,7 +9,6 @@ import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context } from "hono";
 import { sha256Base64Url } from "../store/digest.ts";
 import { isOwnPage } from "../sessions/cookies.ts";
-import type { Delivery } from "../sessions/outbox.ts";
 import type { LogoutNotification } from "../sessions/session.ts";
 import {
   invalidRequest,
@@ -133,18 +132,18 @@ function originOf(uri: string): string {
 const TIMEOUT_MS = 5_000;
 
 /**
- * Returns a function that sends a logout token to an application, which must
- * respond with 200 or 204.
+ * Returns a function that sends a logout token to an application, and returns
+ * whether it has arrived: the response must be 200 or 204.
  */
 export function createBackchannel(
   signer: Signer,
   clients: () => Clients,
   fetch: (request: Request) => Promise<Response>,
-): (notification: LogoutNotification) => Promise<Delivery> {
+): (notification: LogoutNotification) => Promise<boolean> {
   return async ({ client_id, subject, sid }) => {
     const client = clients().get(client_id);
     const uri = client?.backchannel_logout_uri;
-    if (client === undefined || uri === undefined) return "no_recipient";
+    if (client === undefined || uri === undefined) return false;
     const token = await signLogoutToken(signer, client, { subject, sid });
     try {
       const response = await fetch(
@@ -157,11 +156,10 @@ export function createBackchannel(
         }),
       );
       await response.body?.cancel();
-      const { status } = response;
-      if (status === 200 || status === 204) return "delivered";
+      return response.status === 200 || response.status === 204;
     } catch {
       // Network errors and timeouts are retried later.
+      return false;
     }
-    return "failed";
   };
 }

@@ -107,10 +107,12 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
     ? createGateHosts(options.gateHosts, issuer)
     : undefined;
   const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
+  const isNotified = (clientId: string) =>
+    clients().get(clientId)?.backchannel_logout_uri !== undefined;
   const outbox = createOutbox({
     store,
     audience: issuer,
-    recipients: () => clients().keys(),
+    recipients: () => clients().keys().filter(isNotified),
     send: createBackchannel(
       { issuer, keys, now },
       clients,
@@ -124,10 +126,7 @@ function joinLogin(options: ProviderSettings, host: LoginHost): HostedProvider {
     lifeMs: sessionMs,
     conditions: { audience: issuer, issuer: askedIssuer, require },
     async notify(notification) {
-      const client = clients().get(notification.client_id);
-      if (client?.backchannel_logout_uri !== undefined) {
-        await outbox.add(notification);
-      }
+      if (isNotified(notification.client_id)) await outbox.add(notification);
     },
     now,
   });

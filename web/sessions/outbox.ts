@@ -6,12 +6,6 @@ import { logoutKind } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import type { LogoutNotification } from "./session.ts";
 
-/**
- * Result of one delivery: the application has received it; it must be sent
- * again; or the application has no address for it.
- */
-export type Delivery = "delivered" | "failed" | "no_recipient";
-
 /** Options of {@linkcode createOutbox}. */
 interface OutboxOptions {
   /** The store of notifications. */
@@ -20,8 +14,11 @@ interface OutboxOptions {
   readonly audience: string;
   /** Returns the client ids of the applications to notify. */
   readonly recipients: () => Iterable<string>;
-  /** Sends a notification; must have a short timeout. */
-  readonly send: (notification: LogoutNotification) => Promise<Delivery>;
+  /**
+   * Sends a notification, and returns whether it has arrived; must have a short
+   * timeout.
+   */
+  readonly send: (notification: LogoutNotification) => Promise<boolean>;
   readonly now: () => Date;
 }
 
@@ -75,7 +72,8 @@ export function createOutbox(
   const ownerOf = ({ client_id, subject }: LogoutNotification) =>
     `${client_id} ${subject}`;
 
-  async function deliverNote(id: string, clientId: string): Promise<Delivery> {
+  /** Returns false if it has not arrived, or another process is sending it. */
+  async function deliverNote(id: string, clientId: string): Promise<boolean> {
     const notes = notesOf(clientId);
     const { after: mine } = await notes.change(id, now(), (note) => {
       const atMs = now().getTime();
@@ -83,10 +81,9 @@ export function createOutbox(
       const attempts = note.attempts + 1;
       return { ...note, attempts, leased_until_ms: atMs + LEASE_MS };
     });
-    // Another process is sending it.
-    if (mine === undefined) return "failed";
-    const delivery = await send(mine).catch((): Delivery => "failed");
-    if (delivery === "failed") {
+    if (mine === undefined) return false;
+    const isDelivered = await send(mine).catch(() => false);
+    if (!isDelivered) {
       const failures = (paused.get(clientId)?.failures ?? 0) + 1;
       const pauseMs = Math.min(
         FIRST_PAUSE_MS * 2 ** (failures - 1),
@@ -103,7 +100,7 @@ export function createOutbox(
       await notes.take(id, now());
       quota.remove(ownerOf(mine), id);
     }
-    return delivery;
+    return isDelivered;
   }
 
   /** Returns the ids of the due notifications, the least tried ones first. */
@@ -167,9 +164,8 @@ export function createOutbox(
       await Promise.all(Array.from(recipients(), async (clientId) => {
         if (isPaused(clientId)) return;
         for (const id of await dueOf(clientId)) {
-          const delivery = await deliverNote(id, clientId);
-          if (delivery === "failed") break;
-          if (delivery === "delivered") delivered++;
+          if (!await deliverNote(id, clientId)) break;
+          delivered++;
         }
       }));
       return delivered;

@@ -2,7 +2,7 @@ import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import { logoutKind } from "../store/kinds.ts";
-import { createOutbox, type Delivery } from "./outbox.ts";
+import { createOutbox } from "./outbox.ts";
 import type { LogoutNotification } from "./session.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
@@ -29,14 +29,14 @@ function createFixture(store: RecordStore = createMemoryStore()) {
       store,
       audience: AUDIENCE,
       recipients: () => ["wiki", "shop"],
-      send(notification): Promise<Delivery> {
+      send(notification): Promise<boolean> {
         state.attempts++;
         const { client_id, subject } = notification;
         if (state.broken.has(client_id) || subject === state.refuses) {
-          return Promise.resolve("failed");
+          return Promise.resolve(false);
         }
         state.delivered.push(notification);
-        return Promise.resolve("delivered");
+        return Promise.resolve(true);
       },
       now: () => new Date(state.atMs),
     });
