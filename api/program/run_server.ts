@@ -222,40 +222,32 @@ export async function startProgram(
  */
 export async function serveProgram(
   program: ServerProgram,
-  settings: PlatformSettings,
+  { aliases, defaults }: PlatformSettings,
 ): Promise<Deno.ServeDefaultExport> {
   const io = { ...createServerIo(), token: readVariable("SIG_TOKEN") };
+  const none = { text: () => undefined, texts: () => [], on: () => false };
   try {
-    return await startOnPlatform(program, settings, io);
+    const { flags, notes } = await readSettings(program, none, io, {
+      aliases,
+      // The platform decides where it listens, so the address may be public.
+      defaults: { addr: "0.0.0.0:0", public: "true", log: "json", ...defaults },
+    });
+    const startup = await program.start(flags, io);
+    const { log: format, warnings = [] } = startup;
+    const app = await startup.createApp(
+      "http://localhost",
+      format === "off"
+        ? undefined
+        : (entry) => console.log(formatLogEntry(entry, format).trimEnd()),
+    );
+    for (const text of [...notes, ...warnings]) {
+      console.error(operatorLine(text, format, io.now(), "warning").trimEnd());
+    }
+    return { fetch: (request, info) => app.fetch(request, info) };
   } catch (error) {
     // Thrown from a module, it would be shown with a stack trace.
     Deno.exit(report(program.name, error, io));
   }
-}
-
-async function startOnPlatform(
-  program: ServerProgram,
-  { aliases, defaults }: PlatformSettings,
-  io: ServerIo,
-): Promise<Deno.ServeDefaultExport> {
-  const none = { text: () => undefined, texts: () => [], on: () => false };
-  const { flags, notes } = await readSettings(program, none, io, {
-    aliases,
-    // The platform decides where it listens, so the address may be public.
-    defaults: { addr: "0.0.0.0:0", public: "true", log: "json", ...defaults },
-  });
-  const startup = await program.start(flags, io);
-  const { log: format } = startup;
-  const app = await startup.createApp(
-    "http://localhost",
-    format === "off"
-      ? undefined
-      : (entry) => console.log(formatLogEntry(entry, format).trimEnd()),
-  );
-  for (const text of [...notes, ...startup.warnings ?? []]) {
-    console.error(operatorLine(text, format, io.now(), "warning").trimEnd());
-  }
-  return { fetch: (request, info) => app.fetch(request, info) };
 }
 
 /**
