@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { decodeHex, encodeHex } from "@std/encoding/hex";
 import {
-  calculateKid,
   importSigningKey,
   importVerificationKey,
   type VerificationBackend,
@@ -198,16 +197,3 @@ vectorTest(
     }
   },
 );
-
-Deno.test("RFC 8037, A.3: the thumbprint", async () => {
-  assertEquals(
-    await calculateKid({
-      kty: "OKP",
-      crv: "Ed25519",
-      x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
-      kid: "not part of it",
-      use: "sig",
-    }),
-    "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
-  );
-});
