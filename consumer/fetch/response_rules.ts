@@ -250,7 +250,7 @@ export function parseMediaType(contentType: string | null): string | null {
  * Returns whether a media type can't be that of a document: `text/html` is an
  * error page or a portal, `multipart/*` contains several ranges.
  */
-export function isRefusedMediaType(mediaType: string | null): boolean {
+function isRefusedMediaType(mediaType: string | null): boolean {
   return mediaType !== null &&
     (mediaType === "text/html" || mediaType.startsWith("multipart/"));
 }

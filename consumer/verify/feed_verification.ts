@@ -62,7 +62,7 @@ interface FeedVerificationOptions extends
 }
 
 /** Options that apply to one call of `read`. */
-export type ReadFeedOptions = Omit<
+type ReadFeedOptions = Omit<
   VerifyFeedOptions,
   keyof FeedVerificationOptions | "digest"
 >;

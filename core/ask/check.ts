@@ -131,7 +131,7 @@ const FEW_ROLES = 64;
  * Collects the results of a subject's relationships for one question, without
  * keeping all of them.
  */
-export class Evaluator {
+class Evaluator {
   readonly #requirements: readonly Requirement[];
   readonly #maxExplained: number;
   readonly #maxExplainLength: number;

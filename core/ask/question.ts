@@ -297,7 +297,7 @@ export function parseRequirements(
  * @throws {SigError} `invalid_request` if it is not a list,
  * `requirements_empty`.
  */
-export function requireList(require: unknown): readonly unknown[] {
+function requireList(require: unknown): readonly unknown[] {
   if (Array.isArray(require)) return requireSome(require);
   const why = require === undefined
     ? "the member require is missing"
@@ -313,7 +313,7 @@ export function requireList(require: unknown): readonly unknown[] {
 }
 
 /** @throws {SigError} `requirements_empty` */
-export function requireSome<T>(requirements: readonly T[]): readonly T[] {
+function requireSome<T>(requirements: readonly T[]): readonly T[] {
   if (requirements.length > 0) return requirements;
   throw new SigError("requirements_empty", {
     action: "check",

@@ -342,12 +342,12 @@ export function warningsAbout(
 }
 
 /** Creates the warning that other warnings were left out. */
-export function warningsLeftOut(what: string): Warning {
+function warningsLeftOut(what: string): Warning {
   return { code: "warnings_left_out", detail: `left out: ${what}` };
 }
 
 /** Creates the warning that events are void (docs/protocol.md §14.2). */
-export function eventVoid(count: number): Warning {
+function eventVoid(count: number): Warning {
   const [events, were, their] = count === 1
     ? ["1 event", "was", "its"]
     : [`${count} events`, "were", "their"];

@@ -190,6 +190,12 @@ Deno.test("kid must be a DID with a fragment", async () => {
       "kid must be a DID with a fragment",
     );
   }
+  await refuses(
+    { ...header, kid: `${claims.sub}#key-1` },
+    claims,
+    "invalid_header",
+    "kid is a did:key, so its fragment must repeat the key",
+  );
 });
 
 Deno.test("the required claims are present with the right JSON types", async () => {

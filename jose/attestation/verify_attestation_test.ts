@@ -219,14 +219,3 @@ offline(
     }
   },
 );
-
-offline("a did:key kid must name its own key", async () => {
-  const otherDid = jwkToDidKey(other.publicJwk);
-  const kid = `${jwkToDidKey(key.publicJwk)}#${otherDid.slice(8)}`;
-  const jwt = await tokenOf(key, { ...headerOf(key), kid }, claimsOf(key));
-  await expectSigError(
-    () => verify(jwt),
-    "invalid_header",
-    "its fragment must repeat the key",
-  );
-});

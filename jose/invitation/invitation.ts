@@ -115,7 +115,7 @@ export function malformed(why: string, pointer?: string): SigError {
  *
  * @throws {SigError} `invalid_invitation` with `context.pointer`.
  */
-export function readInvitationClaims(claims: OpenObject): InvitationClaims {
+function readInvitationClaims(claims: OpenObject): InvitationClaims {
   const fields = new Fields(claims);
   const read: { readonly [C in keyof Required<InvitationClaims>]: unknown } = {
     iss: fields.member("iss", isShortDid, SHORT_DID),
