@@ -3,6 +3,7 @@
 import {
   type AskedRequirements,
   check,
+  type FeedState,
   isSigError,
   type RelationshipState,
   SigError,
@@ -81,6 +82,15 @@ function read(
   ).then((verified) => ({ ...verified, voids }));
 }
 
+function ask(state: FeedState, now: Date, question: Decision) {
+  const { subject, require, at, as_of } = question;
+  return check(state, {
+    ...{ subject, require, now },
+    ...(at === undefined ? {} : { at }),
+    ...(as_of === undefined ? {} : { asOf: as_of }),
+  });
+}
+
 vectorTest(
   "void events are not applied, and roots are compared, as the vectors say",
   "recovery/issuers.json",
@@ -105,12 +115,7 @@ vectorTest(
         assertEquals(Object.fromEntries(state.by_relationship_id), ours.state);
         assertEquals(warnings.map(({ code }) => code), ours.warnings);
         for (const question of ours.decisions) {
-          const { subject, require, at, as_of } = question;
-          const answer = check(state, {
-            ...{ subject, require, now },
-            ...(at === undefined ? {} : { at }),
-            ...(as_of === undefined ? {} : { asOf: as_of }),
-          });
+          const answer = ask(state, now, question);
           assertEquals(
             [
               answer.decision,
@@ -139,12 +144,8 @@ vectorTest(
         }
         const { state } = await read(of, now);
         const asked = ours.code === undefined ? ours.decisions : [];
-        const decisions = asked.map(({ subject, require, at, as_of }) =>
-          check(state, {
-            ...{ subject, require, now },
-            ...(at === undefined ? {} : { at }),
-            ...(as_of === undefined ? {} : { asOf: as_of }),
-          }).decision
+        const decisions = asked.map((question) =>
+          ask(state, now, question).decision
         );
         assertEquals(decisions, plain.decisions);
       });

@@ -41,18 +41,10 @@ function words(example: string, variables: string): readonly string[] {
 }
 
 /** Starts the server of an example on any port. */
-async function serve(
+const serve = (
   args: readonly string[],
   env: { readonly [name: string]: string },
-): Promise<AsyncDisposable & { readonly url: string }> {
-  const child = await startServer(Deno.execPath(), args, {
-    env: { ...env, NO_COLOR: "1" },
-  });
-  return {
-    url: child.origin,
-    [Symbol.asyncDispose]: async () => void await child.stop(),
-  };
-}
+) => startServer(Deno.execPath(), args, { env: { ...env, NO_COLOR: "1" } });
 
 async function withIssuer(work: (issuer: LoopbackServer) => Promise<void>) {
   await using dir = await tempFolder();
@@ -72,7 +64,7 @@ Deno.test("hono-login greets an employee until the relationship ends", async () 
   const subject = jwkToDidKey(key.publicJwk);
   const { relationship_id } = await enrol(subject);
   const post = (at: string, cookie: string, body = "{}") =>
-    fetch(app.url + at, { method: "POST", headers: { cookie }, body });
+    fetch(app.origin + at, { method: "POST", headers: { cookie }, body });
   const cookieOf = (response: Response, name: string) =>
     response.headers.getSetCookie().find((each) => each.startsWith(`${name}=`))
       ?.split(";")[0] ?? "";
@@ -88,7 +80,7 @@ Deno.test("hono-login greets an employee until the relationship ends", async () 
   assertEquals([done.status, (await done.json()).subject], [200, subject]);
   const cookie = cookieOf(done, "sig-session-8000");
   const home = async () => {
-    const response = await fetch(app.url, {
+    const response = await fetch(app.origin, {
       headers: { cookie },
       redirect: "manual",
     });
@@ -122,7 +114,7 @@ Deno.test("authzen-gateway passes an allow, answers 403 to a deny and 503 withou
       init: RequestInit = {},
     ) => {
       const headers = subject === undefined ? [] : [["x-subject", subject]];
-      const response = await fetch(`${gateway.url}//other.example/a?b=1`, {
+      const response = await fetch(`${gateway.origin}//other.example/a?b=1`, {
         ...init,
         headers: headers as [string, string][],
       });
@@ -134,7 +126,7 @@ Deno.test("authzen-gateway passes an allow, answers 403 to a deny and 503 withou
     const post = { method: "POST", body: "hello" };
     assertEquals(await ask(alice, post), [200, "upstream hello"]);
     assertEquals(await ask("did:web:bob.example"), [403, "denied\n"]);
-    const port = Number(new URL(gateway.url).port);
+    const port = Number(new URL(gateway.origin).port);
     const shifting = ["X-Subject: did:web:alice.example"];
     assertEquals(
       (await exchangeRaw(
@@ -289,7 +281,7 @@ Deno.test("deploy runs both servers in one process, configured by variables", as
     SIG_TOKEN: "a-token-for-tests",
   });
   const post = (at: string) =>
-    fetch(site.url + at, {
+    fetch(site.origin + at, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: "{}",
@@ -302,7 +294,7 @@ Deno.test("deploy runs both servers in one process, configured by variables", as
     "unauthorized",
   ]);
   for (const at of ["/", "/healthz", "/openapi.json"]) {
-    const response = await fetch(site.url + at);
+    const response = await fetch(site.origin + at);
     assertEquals([at, response.status], [at, 200]);
     await response.body?.cancel();
   }
