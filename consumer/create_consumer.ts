@@ -27,6 +27,7 @@ import {
   readBounds,
   runImmediately,
 } from "./follow/bounds.ts";
+import { waitAtMost } from "./follow/back_off.ts";
 import { type KnownIssuer, KnownIssuers } from "./follow/known_issuers.ts";
 import { isDueToLoad, observeIssuer } from "./follow/observe.ts";
 import { refreshIssuer } from "./follow/refresh_issuer.ts";
@@ -121,10 +122,15 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   return {
     verify: async (issuer) => (await observe(issuer, { maxAgeMs: 0 })).verified,
     async report(issuer, { waitFor = runImmediately } = {}) {
-      const { refreshes, location, did } = issuers.find(issuer);
+      const { refreshes, location, did, maxWaitMs } = issuers.find(issuer);
       return await waitFor(did, async () => {
         try {
-          return validReport((await refreshes.run(false)).verified);
+          const { verified } = await waitAtMost(
+            maxWaitMs,
+            undefined,
+            (ended) => refreshes.run(false, ended),
+          );
+          return validReport(verified);
         } catch (error) {
           if (!isFault(error)) throw error;
           const { onEvent: _, onProgress: __, ...policy } = options;

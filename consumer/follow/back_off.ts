@@ -80,7 +80,7 @@ export class BackOff {
     // A later rejection must not be unhandled.
     retry.catch(() => {});
     const over = () => this.#spared(failure);
-    return await waitAtMost(PATIENCE_MS, () => endingAt(signal, retry), over);
+    return await waitAtMost(PATIENCE_MS, signal, () => retry, over);
   }
 
   async #noting<T>(work: () => Promise<T>): Promise<T> {
@@ -151,21 +151,24 @@ export async function endingAt<T>(
 }
 
 /**
- * Waits for the work, and aborts its signal after the limit. `Infinity` needs no
- * timer, whose functions take 4 ms to load in Deno.
+ * Waits for the work until the limit or until the signal aborts. Both abort the
+ * signal of the work.
  *
  * @param over Creates the error of a wait that is over (default:
  * `fetch_timeout`).
- * @throws what the work throws.
+ * @throws what the work throws, and the reason of the signal.
  */
 export async function waitAtMost<T>(
   limitMs: number,
-  work: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal | undefined,
+  work: (ended: AbortSignal) => Promise<T>,
   over: () => SigError = () => noAnswerWithin(limitMs),
 ): Promise<T> {
-  if (limitMs === Infinity) return await work(new AbortController().signal);
   try {
-    return await withDeadline(limitMs, work);
+    return await withDeadline(limitMs, (late) => {
+      const ended = signal ? AbortSignal.any([signal, late]) : late;
+      return endingAt(signal, work(ended));
+    });
   } catch (error) {
     throw error instanceof DeadlineOver ? over() : error;
   }

@@ -9,7 +9,7 @@ import type { IssuerLocation } from "../read/reader.ts";
 import { IssuerName, locateIssuer } from "../read/source.ts";
 import { Semaphore } from "../verify/semaphore.ts";
 import type { RecordStore } from "../store/record_store.ts";
-import { BackOff, endingAt, waitAtMost } from "./back_off.ts";
+import { BackOff, endingAt } from "./back_off.ts";
 import { ProvenParts } from "./proven_parts.ts";
 import { FollowedIssuer, type Observation } from "./reading.ts";
 import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
@@ -97,26 +97,24 @@ export class KnownIssuer extends FollowedIssuer {
    * Refreshes the issuer for one question, which keeps only its subject: no
    * other question can share the result.
    *
-   * @throws {SigError} `fetch_timeout`, and the error of the refresh.
+   * @throws the error of the refresh, and the reason of the signal.
    */
   async refreshFor(
     subject: string,
     signal: AbortSignal | undefined,
   ): Promise<Observation> {
-    const { refresh, waiting } = this.#refreshing;
-    const { now, limits: { maxWaitMs } } = waiting;
-    return await waitAtMost(
-      maxWaitMs,
-      () => endingAt(signal, refresh(this, now(), subject)),
-    );
+    const { refresh, waiting: { now } } = this.#refreshing;
+    return await endingAt(signal, refresh(this, now(), subject));
   }
 
   /** Returns its location if it has proofs; otherwise the feed must be read. */
-  async locateProofs(): Promise<IssuerLocation | undefined> {
+  async locateProofs(
+    signal: AbortSignal | undefined,
+  ): Promise<IssuerLocation | undefined> {
     if (this.#hasProofs) return this.location;
     // The feed is already being read.
     if (this.refreshes.isBusy) return undefined;
-    await this.#metadata.run(false);
+    await this.#metadata.run(false, signal);
     if (!this.#hasProofs) return undefined;
     return { ...this.location, reader: this.takeBefore().reader };
   }

@@ -74,8 +74,9 @@ export async function observeIssuer(
   if (asked.refresh === false) {
     throw feedStale(did, currentSince(states, pin), bounds.maxAgeMs);
   }
-  const read = async (signal?: AbortSignal) => {
-    const proven = question && await proveAnswer(issuer, question, asked);
+  const read = async (signal: AbortSignal) => {
+    const proven = question &&
+      await proveAnswer(issuer, question, { ...asked, signal });
     const observation = proven?.observation ?? await waitFor(
       did,
       () =>
@@ -87,7 +88,8 @@ export async function observeIssuer(
     return warning === undefined ? observation : warned(observation, warning);
   };
   const observation = await issuer.backOff.ask(
-    read,
+    // All requests for a question have one deadline.
+    (signal) => waitAtMost(issuer.maxWaitMs, signal, read),
     bounds.maxAgeMs === 0,
     signal,
   )
@@ -166,7 +168,7 @@ async function proveAnswer(
     if (!mayProve(pin) || isMissing) return {};
     const found = await waitFor(
       did,
-      () => readInTime(issuer, pin, question, asked),
+      () => readParts(issuer, pin, question, asked),
     );
     if (found === undefined) return {};
     if (found.kind === "unproven") {
@@ -208,25 +210,33 @@ function wantsProof(issuer: KnownIssuer, asked: QuestionOptions): boolean {
   return issuer.copy === undefined && !isDue;
 }
 
-async function readInTime(
+/** Reads by proof, until the signal aborts; undefined without proofs. */
+async function readParts(
   issuer: KnownIssuer,
   pin: Pin,
   question: ProofQuestion,
-  { at: now, ...options }: QuestionOptions,
+  { at: now, signal, ...options }: QuestionOptions,
 ) {
-  const location = await issuer.locateProofs();
+  const location = await issuer.locateProofs(signal);
   if (location === undefined) return undefined;
   const { reader } = location;
+  let ending = signal;
+  const inTime = {
+    kind: reader.kind,
+    open: (ref: string, asked: OpenOptions) =>
+      reader.open(ref, { ...asked, ...(ending && { signal: ending }) }),
+  };
   const { readByProof } = await import("./read_by_proof.ts");
-  return await waitAtMost(issuer.maxWaitMs, (signal) => {
-    const inTime = {
-      kind: reader.kind,
-      open: (ref: string, asked: OpenOptions) =>
-        reader.open(ref, { ...asked, signal }),
-    };
-    const given = { ...options, now, pin };
-    return readByProof({ ...location, reader: inTime }, question, given);
-  });
+  const given = { ...options, now, pin };
+  const found = await readByProof(
+    { ...location, reader: inTime },
+    question,
+    given,
+  );
+  signal?.throwIfAborted();
+  // A read of the feed that continues with this reader is for all questions.
+  ending = undefined;
+  return found;
 }
 
 /**

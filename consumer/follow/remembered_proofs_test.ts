@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import type { ConsumerOptions, ConsumerQuestion } from "../consumer.ts";
 import { encodeBase64Url } from "@sig/jose/internal";
@@ -9,6 +9,7 @@ import { cosignCheckpoint } from "../evidence/cosign.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
+import { within } from "../../tests/kit/wait.ts";
 import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { QUESTION, START_MS } from "../../tests/kit/watched_issuer.ts";
 
@@ -252,6 +253,44 @@ Deno.test("minSequence, refresh and maxWaitMs apply to questions by proof", asyn
     "there was no answer within 300 ms",
   );
   for (const { go } of held) go();
+});
+
+Deno.test("metadata, proof and feed have one deadline, and a signal ends each", async () => {
+  await using issuer = await setUp();
+  const { did, server: { documents, hold } } = issuer;
+  const [path] = [...documents.keys()].filter((each) =>
+    each.includes("/state/")
+  );
+  const { setTimeout } = globalThis;
+  const maxWaitMs = 54_321;
+  let deadlines = 0;
+  let pass = () => {};
+  // The first deadline passes when the test says so, another one never.
+  globalThis.setTimeout = ((work: () => void, ms: number) => {
+    if (ms === maxWaitMs && deadlines++ === 0) pass = work;
+    return ms === maxWaitMs ? 0 : setTimeout(work, ms);
+  }) as typeof setTimeout;
+  try {
+    const consumer = issuer.fresh({ pins: undefined, maxWaitMs });
+    const held = hold(path!);
+    const late = consumer.check(did, QUESTION).catch((error) => error);
+    await held.asked;
+    pass();
+    const { code, message } = await within("the deadline", late)
+      .finally(held.go);
+    assertEquals(code, "fetch_timeout");
+    assertStringIncludes(message, "there was no answer within 54321 ms");
+    assertEquals(deadlines, 1);
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+  const stop = new AbortController();
+  const { asked, go } = hold(path!);
+  const question = { ...QUESTION, signal: stop.signal };
+  const ended = issuer.fresh().check(did, question).catch((error) => error);
+  await asked;
+  stop.abort("enough");
+  assertEquals(await within("the signal", ended).finally(go), "enough");
 });
 
 Deno.test("after another process has answered by proof, a reader fetches only the tail", async () => {

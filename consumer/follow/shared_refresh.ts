@@ -1,7 +1,7 @@
 /** Shares one refresh between all questions that wait for it. @module */
 
 import { SigError } from "@sig/core";
-import { endingAt, waitAtMost } from "./back_off.ts";
+import { endingAt } from "./back_off.ts";
 
 /** Work that is waiting or running. */
 class Run<T> {
@@ -68,21 +68,19 @@ export class SharedRefresh<T> {
    * of the running work.
    *
    * @param mayShare Whether the result of the running work suffices.
-   * @param signal Ends the wait with its reason.
-   * @throws {SigError} `overloaded` if too many questions wait, `fetch_timeout`
-   * after `maxWaitMs`; the work continues for later questions.
+   * @param signal Ends the wait with its reason; the work continues for later
+   * questions.
+   * @throws {SigError} `overloaded` if too many questions wait.
    */
   async run(mayShare: boolean, signal?: AbortSignal): Promise<T> {
     const { maxWaiting, maxWaitMs } = this.#options.limits;
     if (this.#waiters >= maxWaiting) throw tooManyWait(maxWaitMs);
     this.#waiters++;
     try {
-      return await waitAtMost(maxWaitMs, () => {
-        const before = this.#running;
-        const run = mayShare && before ||
-          (this.#waiting ??= new Run((run) => this.#begin(run, before)));
-        return endingAt(signal, run.result);
-      });
+      const before = this.#running;
+      const run = mayShare && before ||
+        (this.#waiting ??= new Run((run) => this.#begin(run, before)));
+      return await endingAt(signal, run.result);
     } finally {
       this.#waiters--;
     }
