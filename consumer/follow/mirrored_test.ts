@@ -12,6 +12,7 @@ import {
 } from "@std/assert";
 import { rememberIssuer } from "../testdata/remembered_issuer.ts";
 import { removePin } from "./manage_pins.ts";
+import { FeedCopy, loadFiles } from "../memory/feed_copy.ts";
 import { sha256Hex } from "../memory/pin.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
@@ -183,6 +184,20 @@ Deno.test("a copy that changes while it is read is read again from the server", 
   assertStringIncludes(kept!.text, '"status":"remembered"');
   const { incident, inconsistency } = await issuer.pin();
   assertEquals([incident, inconsistency], [null, null]);
+});
+
+Deno.test("a copy that was cut off while it was read stays refused once it is restored", async () => {
+  await using folder = await tempFolder();
+  const path = `${folder.path}/feed`;
+  const bytes = feedOf(["one", "two"]);
+  Deno.writeFileSync(path, bytes);
+  const sha256 = await sha256Hex(bytes);
+  const copy = FeedCopy.open(loadFiles()!, path, { bytes: 8, sha256 })!;
+  Deno.truncateSync(path, 4);
+  assertEquals(copy.read(0, 8), feedOf(["one"]));
+  Deno.writeFileSync(path, bytes);
+  assertEquals(copy.hasSha256(sha256), false);
+  copy.close();
 });
 
 /** Returns the first 5,000 bytes, then the connection breaks. */

@@ -268,6 +268,7 @@ Deno.test("metadata, proof and feed have one deadline, and a signal ends each", 
   // The first deadline passes when the test says so, another one never.
   globalThis.setTimeout = ((work: () => void, ms: number) => {
     if (ms === maxWaitMs && deadlines++ === 0) pass = work;
+    // real time: all other timers are those of the platform
     return ms === maxWaitMs ? 0 : setTimeout(work, ms);
   }) as typeof setTimeout;
   try {

@@ -35,6 +35,7 @@ export class FeedCopy {
   readonly bytes: number;
   readonly #fs: Files;
   readonly #fd: number;
+  #wasShortened = false;
 
   private constructor(fs: Files, fd: number, bytes: number) {
     this.#fs = fs;
@@ -60,7 +61,10 @@ export class FeedCopy {
     return undefined;
   }
 
-  /** Returns whether all bytes can be read, and have this SHA-256. */
+  /**
+   * Returns whether all bytes have this SHA-256. A file that was ever shorter is
+   * refused, also if it was restored since.
+   */
   hasSha256(sha256: string): boolean {
     const digest = createSha256For(this.bytes);
     try {
@@ -68,7 +72,7 @@ export class FeedCopy {
     } catch {
       return false;
     }
-    return digest.hex() === sha256;
+    return !this.#wasShortened && digest.hex() === sha256;
   }
 
   /** Reads bytes of the feed; fewer at its end, or if the file was shortened. */
@@ -79,7 +83,10 @@ export class FeedCopy {
     for (let at = 0; at < bytes.length;) {
       const left = bytes.length - at;
       const count = this.#fs.readSync(this.#fd, bytes, at, left, from + at);
-      if (count === 0) return bytes.subarray(0, at);
+      if (count === 0) {
+        this.#wasShortened = true;
+        return bytes.subarray(0, at);
+      }
       at += count;
     }
     return bytes;
