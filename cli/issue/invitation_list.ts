@@ -39,7 +39,7 @@ export async function readOpenInvitations(
   dir: string,
   now: Date,
 ): Promise<readonly OpenInvitation[]> {
-  await using store = closing(dir);
+  await using store = createFileStore(dir);
   return parse(await store.read(PATH, MAX_BYTES), now);
 }
 
@@ -52,7 +52,7 @@ export async function updateOpenInvitations(
     readonly answered?: readonly string[];
   },
 ): Promise<void> {
-  await using store = closing(dir);
+  await using store = createFileStore(dir);
   await store.exclusively({ timeoutMs: LOCK_TIMEOUT_MS }, async (writer) => {
     const before = parse(await store.read(PATH, MAX_BYTES), now);
     if (before.length === 0 && added.length === 0) return;
@@ -60,13 +60,6 @@ export async function updateOpenInvitations(
       .filter(({ jti }) => !answered.includes(jti));
     const text = kept.map((each) => `${JSON.stringify(each)}\n`).join("");
     await writer.replace(PATH, new TextEncoder().encode(text));
-  });
-}
-
-function closing(dir: string) {
-  const store = createFileStore(dir);
-  return Object.assign(store, {
-    [Symbol.asyncDispose]: () => Promise.resolve(store.close()),
   });
 }
 

@@ -21,12 +21,8 @@ export async function savePeopleFile(
   try {
     const { createFileStore } = await import("@sig/issuer");
     const { savePeople } = await import("@sig/issuer/people");
-    const store = createFileStore(dir);
-    try {
-      done = await savePeople(store, keys);
-    } finally {
-      await store.close();
-    }
+    await using store = createFileStore(dir);
+    done = await savePeople(store, keys);
   } catch (error) {
     if (!isSigError(error)) throw error;
     const count = counted(keys.length, "key");

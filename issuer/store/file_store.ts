@@ -84,12 +84,12 @@ const IGNORE_ALL = new TextEncoder().encode("*\n");
 export function createFileStore(
   dir: string,
   options: FileStoreOptions = {},
-): FeedStore {
+): FeedStore & AsyncDisposable {
   requireDeno();
   return new FileStore(dir, options.faults ?? {});
 }
 
-class FileStore implements FeedStore {
+class FileStore implements FeedStore, AsyncDisposable {
   readonly #dir: string;
   readonly #faults: FaultHooks;
   #root: string | undefined;
@@ -165,6 +165,10 @@ class FileStore implements FeedStore {
     this.#keptLock.close();
     this.#index?.close();
     this.#index = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   /** An index that other users could write keeps only its last known line. */
