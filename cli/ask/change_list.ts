@@ -65,6 +65,14 @@ export interface DatedChange {
   readonly void?: true;
 }
 
+/** The last members of a change that no revoke gives a reason for. */
+const NO_REASON = {
+  reason_code: null,
+  reason: null,
+  effective_at: null,
+  backdated: false,
+} as const;
+
 /** A relationship after its latest event. */
 interface Version {
   readonly subject: string;
@@ -185,10 +193,11 @@ export class ChangeList {
       sequence,
       event_id,
       kid,
-      reason_code: isRevoke(event) ? event.reason_code : null,
-      reason: null,
-      effective_at: isRevoke(event) ? event.effective_at : null,
-      backdated: false,
+      ...NO_REASON,
+      ...isRevoke(event) && {
+        reason_code: event.reason_code,
+        effective_at: event.effective_at,
+      },
       void: true,
     };
   }
@@ -247,10 +256,7 @@ function validityChanges(
       kind === "gained" ? grant : null,
     ),
     ...origin,
-    reason_code: null,
-    reason: null,
-    effective_at: null,
-    backdated: false,
+    ...NO_REASON,
   });
   const { valid_from, valid_until } = grant;
   return [

@@ -19,13 +19,11 @@ import {
   type AskedQuestion,
   type CheckAnswer,
   type ErrorCode,
-  isDid,
   isSigError,
   type ParsedTime,
   SigError,
   type Warning,
 } from "@sig/core";
-import { quote } from "@sig/core/internal";
 import {
   type Flags,
   oneOf,
@@ -421,11 +419,3 @@ function hintOfUrl(url: string, code: ErrorCode): string | undefined {
 
 /** Bytes between two progress messages; smaller feeds show none. */
 const PROGRESS_EVERY_BYTES = 4 * 1024 * 1024;
-
-/** Says that no event is about a subject; suggests a DID. */
-export function describeUnknownSubject(subject: string): string {
-  const said = `the feed has no event about ${quote(subject)}`;
-  return isDid(subject)
-    ? said
-    : `${said}, which is not a DID: did you mean did:web:${subject}?`;
-}

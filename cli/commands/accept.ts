@@ -188,8 +188,7 @@ async function writeAnswer(
   const text = `${JSON.stringify(answer)}\n`;
   if (out !== undefined) await io.createPrivateFile(out, text);
   if (call.format === "json") {
-    const file = out === undefined ? {} : { file: out };
-    return writeJson(io, { ...answer, ...about, ...file });
+    return writeJson(io, { ...answer, ...about, file: out });
   }
   const { isAgentKey } = await import("../issue/agent_key.ts");
   const [issuer, key] = [about.issuer, about.key_file].map(safe);

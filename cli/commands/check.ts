@@ -8,7 +8,7 @@ import {
   parseRequirements,
   type Reason,
 } from "@sig/core";
-import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
+import { MAX_ANSWER_WARNINGS, quote } from "@sig/core/internal";
 import { type AnyAnswer, parseSource } from "@sig/consumer";
 import { combineAnswers } from "@sig/consumer/internal";
 import { many, required, toggle } from "@sig/api/program";
@@ -26,7 +26,6 @@ import {
 import { neverSeen } from "../ask/never_seen.ts";
 import {
   askEachKey,
-  describeUnknownSubject,
   POLICY_FLAGS,
   type PolicyValues,
   SOURCE_HELP,
@@ -262,7 +261,12 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   // it out.
   const isWarned = answer.warnings.some(({ code }) => code === "never_seen");
   if (isUnknown && !isWarned && !isDid(answer.subject)) {
-    warn(call, describeUnknownSubject(answer.subject));
+    warn(
+      call,
+      `the feed has no event about ${
+        quote(answer.subject)
+      }, which is not a DID: did you mean did:web:${answer.subject}?`,
+    );
   }
   if (answer.explain === undefined) return;
   writeExplanation(call, answer.explain);

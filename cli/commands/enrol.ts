@@ -201,12 +201,7 @@ async function enrolOne(call: EnrolCall, path: string): Promise<void> {
         write: () => show(call.io, did, answer, draft),
       },
       question: {
-        text: "Publish this?",
-        refusal: {
-          action: "enrol",
-          reason: `publishing a relationship of ${subject} is not confirmed`,
-        },
-        hint: "Look at what will be published, then add --yes.",
+        ...questionOf("this", `a relationship of ${subject}`),
         async askMore() {
           if (key !== undefined || claims.for === undefined) return;
           keepsName ??= await wantsName(call, claims.for);
@@ -222,6 +217,17 @@ async function enrolOne(call: EnrolCall, path: string): Promise<void> {
       },
     };
   });
+}
+
+function questionOf(shown: string, what: string) {
+  return {
+    text: `Publish ${shown}?`,
+    refusal: {
+      action: "enrol",
+      reason: `publishing ${what} is not confirmed`,
+    },
+    hint: "Look at what will be published, then add --yes.",
+  };
 }
 
 /** A file of `--answers` that is left out, and why. */
@@ -272,14 +278,7 @@ async function enrolAll(call: EnrolCall, folder: string): Promise<number> {
           }
         },
       },
-      question: {
-        text: `Publish ${count}?`,
-        refusal: {
-          action: "enrol",
-          reason: `publishing ${count} is not confirmed`,
-        },
-        hint: "Look at what will be published, then add --yes.",
-      },
+      question: questionOf(count, count),
       remarks: { text: "", members: { left_out: leftOut } },
       afterwards: () =>
         keep(

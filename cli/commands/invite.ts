@@ -25,7 +25,11 @@ import { termLines, writeLines } from "../output/fields.ts";
 import { doubtsAbout } from "../issue/change_notices.ts";
 import { openIssuerDir, publishedState } from "../issue/open_issuer.ts";
 import { READING_FLAGS } from "../people/list_flags.ts";
-import { inviteListed, requireListFlags } from "./invite_list.ts";
+import {
+  invitationTerms,
+  inviteListed,
+  requireListFlags,
+} from "./invite_list.ts";
 import { DIR_FLAG, KEY_FLAGS, typeFlag } from "../issue/flags.ts";
 
 const HOUR_MS = 3_600_000;
@@ -166,12 +170,7 @@ function ownTerms(flags: InviteValues): InvitationTerms | undefined {
         hint: `One of ${RELATIONSHIP_TYPES.join(", ")}.`,
       });
     }
-    return {
-      relationship_type: type,
-      roles: [...new Set(roles)],
-      ...(valid_from === undefined ? {} : { valid_from }),
-      ...(valid_until === undefined ? {} : { valid_until }),
-    };
+    return invitationTerms({ type, roles, valid_from, valid_until });
   }
   refuseTogether(
     { role: roles, "valid-from": valid_from, "valid-until": valid_until },
@@ -221,13 +220,8 @@ async function termsOf(
       context: { flag: "--type" },
     });
   }
-  return {
-    relationship_type: shared.relationship_type,
-    roles: shared.roles,
-    ...(shared.valid_from && { valid_from: shared.valid_from }),
-    ...(shared.valid_until && { valid_until: shared.valid_until }),
-    same_person_as: also,
-  };
+  const terms = invitationTerms({ ...shared, type: shared.relationship_type });
+  return { ...terms, same_person_as: also };
 }
 
 function toJson(
@@ -237,8 +231,8 @@ function toJson(
 ) {
   return {
     invitation: text,
-    ...(link === undefined ? {} : { link }),
-    ...(file === undefined ? {} : { file }),
+    link,
+    file,
     issuer: claims.iss,
     jti: claims.jti,
     expires_at,
@@ -247,6 +241,6 @@ function toJson(
     valid_from: claims.valid_from ?? null,
     valid_until: claims.valid_until ?? null,
     for: claims.for ?? null,
-    ...(claims.same_person_as && { same_person_as: claims.same_person_as }),
+    same_person_as: claims.same_person_as,
   };
 }

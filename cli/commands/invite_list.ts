@@ -63,7 +63,7 @@ export async function inviteListed(
   const used = new Set<string>();
   const made = [];
   for (const [person, row] of fresh) {
-    const invitation = await create(termsOf(row));
+    const invitation = await create(invitationTerms(row));
     const link = linkOf(invitation);
     const file = fileName(person, used);
     const { claims: { jti }, expires_at } = invitation;
@@ -88,14 +88,19 @@ export async function inviteListed(
   report(call, made, still, folder);
 }
 
-function termsOf(row: DesiredRelationship): InvitationTerms {
-  const { name, roles = [], type, valid_from, valid_until } = row;
+/** Returns the terms of a row or of flags. */
+export function invitationTerms(
+  { name, roles = [], type, valid_from, valid_until }: Omit<
+    DesiredRelationship,
+    "subject"
+  >,
+): InvitationTerms {
   return {
     relationship_type: type,
     roles: [...new Set(roles)],
-    ...(valid_from ? { valid_from } : {}),
-    ...(valid_until ? { valid_until } : {}),
-    ...(name ? { for: name } : {}),
+    ...valid_from && { valid_from },
+    ...valid_until && { valid_until },
+    ...name && { for: name },
   };
 }
 

@@ -97,7 +97,7 @@ export const recoveryCreate = typedCommand({
     const commitment = commitmentTo(x);
     writeResult(
       call,
-      { commitment, ...out === undefined ? {} : { file: out } },
+      { commitment, file: out },
       `Published the commitment ${commitment}\n` +
         (out === undefined
           ? ""
@@ -202,7 +202,7 @@ export const recover = typedCommand({
         kid: done.kid,
         void: plan.voids.map(({ event }) => event.sequence),
         events: done.events.map(({ sequence }) => sequence),
-        ...keptOf(plan),
+        kept: plan.kept.length === 0 ? undefined : plan.kept,
       },
       `Published statement ${done.statement}: ${
         counted(plan.voids.length, "event")
@@ -274,11 +274,6 @@ function describe(event: SignedEvent["event"]): string {
   return safe(
     `${sequence} ${what ?? event_type} ${subject} ${detail} (${issued_at})`,
   );
-}
-
-/** The keys that stay as a member of JSON, if there are some. */
-function keptOf({ kept }: RecoveryPlan) {
-  return kept.length === 0 ? {} : { kept };
 }
 
 /** Names the keys that stay: a thief may have added one on this machine. */
@@ -411,7 +406,7 @@ async function drill(
         drill: true,
         void: voids,
         readers: said,
-        ...keptOf(plan),
+        kept: plan.kept.length === 0 ? undefined : plan.kept,
       });
       return;
     }
