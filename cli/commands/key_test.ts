@@ -15,7 +15,6 @@ const COMMANDS = await loadCommands();
 
 const STORED = "keys/acme.example/orgsign-1.jwk";
 const UPSERT = "upsert --dir $D/acme --subject did:web:c.example --type other";
-const GENERATE = "key generate --out $D/a.jwk";
 
 const CHALLENGE = {
   challenge_id: "c1",
@@ -26,15 +25,6 @@ const CHALLENGE = {
   issued_at: "2026-01-01T00:00:00Z",
   expires_at: "2026-01-01T00:05:00Z",
 };
-
-issuerTest(
-  "key files have mode 0600, and their folders 0700",
-  async (workspace) => {
-    assertEquals(await workspace.mode("keys"), 0o700);
-    assertEquals(await workspace.mode("keys/acme.example"), 0o700);
-    assertEquals(await workspace.mode(STORED), 0o600);
-  },
-);
 
 issuerTest(
   "no command prints a private key, except key generate",
@@ -96,54 +86,6 @@ async function lastKid(workspace: Workspace): Promise<string> {
     key.last_sequence === last_sequence
   ).kid;
 }
-
-issuerTest(
-  "--key and SIG_KEY_FILE name the private key that signs",
-  async (workspace) => {
-    const { kid: _, ...unnamed } = JSON.parse(await workspace.read(STORED));
-    await workspace.write("unnamed.jwk", JSON.stringify(unnamed));
-    const env = { SIG_KEYS_DIR: workspace.path("empty") };
-    await workspace.refused(UPSERT, [
-      "error: signing_key_not_found",
-      "next: name the key with --key",
-    ], { env });
-    const upsert = `${UPSERT} --relationship-id r9`;
-    const named = `${upsert} --key $D/unnamed.jwk`;
-    await workspace.ok(named, { env });
-    await workspace.ok(upsert, {
-      env: { ...env, SIG_KEY_FILE: workspace.path(STORED) },
-    });
-    await workspace.ok("verify $D/acme");
-    await Deno.chmod(workspace.path("unnamed.jwk"), 0o644);
-    await workspace.says(named, { err: "is open to others (mode 644)" });
-  },
-);
-
-test("a key file signs with the published kid, not with the kid in the file", async (workspace) => {
-  // The kid in the file is the thumbprint.
-  await workspace.ok(GENERATE);
-  await workspace.ok(
-    "init acme.example --dir $D/acme --key $D/a.jwk --kid first",
-  );
-  await workspace.ok(`${UPSERT} --key $D/a.jwk`);
-  assertEquals(await lastKid(workspace), "first");
-});
-
-issuerTest(
-  "--kid selects a key of the store (default: the newest)",
-  async (workspace) => {
-    await workspace.ok("rotate-key --dir $D/acme --kid next");
-    const signs = async (words: string, kid: string) => {
-      await workspace.says(`${UPSERT}${words}`);
-      assertEquals(await lastKid(workspace), kid);
-    };
-    await signs("", "next");
-    await signs(" --kid orgsign-1", "orgsign-1");
-    // Without its private part on this machine, a key can't sign.
-    await Deno.remove(workspace.path("keys/acme.example/next.jwk"));
-    await signs("", "orgsign-1");
-  },
-);
 
 issuerTest(
   "rotate-key introduces the new key with the key of SIG_KEY_FILE, and says that the old key still signs",
