@@ -23,12 +23,7 @@
 import { type FeedState, parseIssuerDid, type SigMetadata } from "@sig/core";
 import type { AppendedEvent } from "./append/append_batch.ts";
 import type { RevokeDraft, UpsertDraft } from "./append/draft.ts";
-import {
-  damagedFiles,
-  faultyAnswer,
-  type IssuerFault,
-  serveFile,
-} from "./testing/faults.ts";
+import { answerWithFault, type IssuerFault } from "./testing/faults.ts";
 import { initIssuer } from "./init_issuer.ts";
 import { createMemoryKeyStore } from "./keys/key_store.ts";
 import { openIssuer } from "./open_issuer.ts";
@@ -141,13 +136,8 @@ export async function fakeIssuer(
       const { hostname, pathname } = new URL(request.url);
       if (hostname !== host) throw new TypeError("No such host");
       requests.push(pathname);
-      const { files } = store;
-      if (fault === undefined) return await serveFile(files, request);
-      const answer = faultyAnswer(fault, request);
-      if (answer !== undefined) return await answer;
-      const { signingKey } = await issuer.identity();
-      const damaged = await damagedFiles(fault, files, signingKey);
-      return await serveFile(damaged, request);
+      const findKey = async () => (await issuer.identity()).signingKey;
+      return await answerWithFault(fault, store.files, request, findKey);
     },
     advance(milliseconds) {
       time += milliseconds;

@@ -9,37 +9,6 @@ import {
 } from "@sig/core";
 import { signEvent, type SigningKey } from "@sig/jose/keys";
 
-/** A fault of the server, whatever its files are. */
-type ServerFault = Exclude<IssuerFault, FileFault>;
-/** A fault of a file. */
-type FileFault = "altered" | "rolled_back" | "rewritten" | "key_withdrawn";
-
-const ANSWERS: {
-  readonly [fault in ServerFault]: (request: Request) => Promise<Response>;
-} = {
-  unreachable: () => Promise.reject(new TypeError("Connection refused")),
-  silent: ({ signal }: Request) =>
-    new Promise<Response>((_resolve, reject) => {
-      const stop = () => reject(signal.reason);
-      if (signal.aborted) stop();
-      else signal.addEventListener("abort", stop, { once: true });
-    }),
-  missing: () => Promise.resolve(new Response(null, { status: 404 })),
-  redirected: () =>
-    Promise.resolve(
-      new Response(null, {
-        status: 302,
-        headers: { location: "https://elsewhere.example/" },
-      }),
-    ),
-  page: () =>
-    Promise.resolve(
-      new Response("<!doctype html><title>Welcome</title>", {
-        headers: { "content-type": "text/html" },
-      }),
-    ),
-};
-
 /**
  * A fault, and the error code with which `@sig/consumer` reports it:
  *
@@ -66,75 +35,96 @@ export type IssuerFault =
   | "rewritten"
   | "key_withdrawn";
 
-/** Returns the response of a faulty server; undefined for faults of files. */
-export function faultyAnswer(
-  fault: IssuerFault,
-  request: Request,
-): Promise<Response> | undefined {
-  return isOfServer(fault) ? ANSWERS[fault](request) : undefined;
-}
+type Files = ReadonlyMap<string, Uint8Array>;
 
-function isOfServer(fault: IssuerFault): fault is ServerFault {
-  return Object.hasOwn(ANSWERS, fault);
-}
-
-/** Returns the files with the fault, or the same files for other faults. */
-export async function damagedFiles(
-  fault: IssuerFault,
+/**
+ * Answers a request as the web server of an issuer with this fault does.
+ *
+ * @param files the issuer's files, without the fault.
+ * @param findKey called for the fault that signs.
+ */
+export async function answerWithFault(
+  fault: IssuerFault | undefined,
   files: Files,
-  key: SigningKey,
-): Promise<Files> {
-  if (fault === "key_withdrawn") {
-    return replaced(files, WELL_KNOWN_PATHS.jwks, (text) => {
-      const jwks = JSON.parse(text);
-      return JSON.stringify({ ...jwks, keys: jwks.keys.slice(1) });
-    });
+  request: Request,
+  findKey: () => Promise<SigningKey>,
+): Promise<Response> {
+  switch (fault) {
+    case undefined:
+      return await serveFile(files, request);
+    case "unreachable":
+      throw new TypeError("Connection refused");
+    case "silent":
+      return await untilAborted(request.signal);
+    case "missing":
+      return new Response(null, { status: 404 });
+    case "redirected": {
+      const headers = { location: "https://elsewhere.example/" };
+      return new Response(null, { status: 302, headers });
+    }
+    case "page":
+      return new Response("<!doctype html><title>Welcome</title>", {
+        headers: { "content-type": "text/html" },
+      });
+    case "key_withdrawn": {
+      const jwks = JSON.parse(textOf(files, WELL_KNOWN_PATHS.jwks));
+      const text = JSON.stringify({ ...jwks, keys: jwks.keys.slice(1) });
+      return await serveFile(
+        replaced(files, WELL_KNOWN_PATHS.jwks, text),
+        request,
+      );
+    }
   }
-  const feed = new TextDecoder().decode(files.get(WELL_KNOWN_PATHS.feed));
-  const lines = feed.split("\n").slice(0, -1);
+  const lines = textOf(files, WELL_KNOWN_PATHS.feed).split("\n").slice(0, -1);
   const last = lines.pop();
-  if (isOfServer(fault) || last === undefined) return files;
-  const damaged = await damagedLine(fault, last, key);
-  if (damaged !== undefined) lines.push(damaged);
-  return replaced(
-    files,
-    WELL_KNOWN_PATHS.feed,
-    () => lines.map((line) => `${line}\n`).join(""),
+  if (last !== undefined && fault !== "rolled_back") {
+    const isAltered = fault === "altered";
+    lines.push(isAltered ? altered(last) : await rewritten(last, findKey));
+  }
+  const feed = lines.map((line) => `${line}\n`).join("");
+  return await serveFile(
+    replaced(files, WELL_KNOWN_PATHS.feed, feed),
+    request,
   );
 }
 
-/** Returns the damaged line, or undefined to remove it. */
-async function damagedLine(
-  fault: Exclude<FileFault, "key_withdrawn">,
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** Returns the line with another signature. */
+function altered(line: string): string {
+  return line.replace(
+    /("signature":")(.)/,
+    (_, start, first) => start + (first === "A" ? "B" : "A"),
+  );
+}
+
+/** Returns another, validly signed line. */
+async function rewritten(
   line: string,
-  key: SigningKey,
-): Promise<string | undefined> {
-  if (fault === "rolled_back") return undefined;
-  if (fault === "altered") {
-    return line.replace(
-      /("signature":")(.)/,
-      (_, start, first) => start + (first === "A" ? "B" : "A"),
-    );
-  }
+  findKey: () => Promise<SigningKey>,
+): Promise<string> {
   const { payload } = parseFeedLine(new TextEncoder().encode(line));
   const event = parseEventPayload(payload) as SigEvent;
   const other = { ...event, reason: `not ${event.reason ?? "this"}` };
-  return JSON.stringify(await signEvent(other, key));
+  return JSON.stringify(await signEvent(other, await findKey()));
 }
 
-function replaced(
-  files: Files,
-  path: string,
-  change: (text: string) => string,
-): Files {
-  const text = change(new TextDecoder().decode(files.get(path)));
+function textOf(files: Files, path: string): string {
+  return new TextDecoder().decode(files.get(path));
+}
+
+function replaced(files: Files, path: string, text: string): Files {
   return new Map(files).set(path, new TextEncoder().encode(text));
 }
 
-type Files = ReadonlyMap<string, Uint8Array>;
-
 /** Serves a file with entity tags and ranges, so that readers fetch less. */
-export async function serveFile(
+async function serveFile(
   files: Files,
   request: Request,
 ): Promise<Response> {
