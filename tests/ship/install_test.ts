@@ -31,17 +31,22 @@ const run = (
   cwd: URL | string = ROOT,
 ) => runProcess(command, args, { cwd, env: { NO_COLOR: "1", ...env } });
 
-/** Runs `work` with an empty home. */
-async function withHome(work: (home: string) => Promise<void>): Promise<void> {
-  // The real path, since shells resolve links.
-  const home = await Deno.realPath(
-    await Deno.makeTempDir({ prefix: "sig it's new " }),
-  );
-  try {
-    await work(home);
-  } finally {
-    await Deno.remove(home, { recursive: true });
-  }
+const ignore = Deno.build.os === "windows";
+
+/** Defines a test with an empty home, whose path has blanks and quotes. */
+function homeTest(name: string, work: (home: string) => Promise<void>): void {
+  const fn = async () => {
+    // The real path, since shells resolve links.
+    const home = await Deno.realPath(
+      await Deno.makeTempDir({ prefix: "sig it's new " }),
+    );
+    try {
+      await work(home);
+    } finally {
+      await Deno.remove(home, { recursive: true });
+    }
+  };
+  Deno.test({ name, ignore, fn });
 }
 
 /** Runs the task with an empty home and the module cache of this run. */
@@ -90,137 +95,124 @@ async function installShared(
 }
 
 const PATH_NOW = Deno.env.get("PATH") ?? "";
-const ignore = Deno.build.os === "windows";
 
-Deno.test({
-  name:
-    "installs sig, sig-api and sig-web to an empty home, prints the line for PATH, and replaces lost and damaged files when it runs again",
-  ignore,
-  fn: () =>
-    withHome(async (home) => {
-      using _ = keepOldBundles();
-      const { code, stdout, stderr } = await runTask(home);
-      assertEquals(code, 0, stderr);
-      const folder = `${home}/.local/bin`;
-      assertStringIncludes(
-        stdout,
-        `Installed sig, sig-api and sig-web in ${folder}`,
-      );
-      assertStringIncludes(stdout, `${folder} is not in your PATH`);
-      const [line] = /^ {2}export .*$/m.exec(stdout)!;
-      for (const name of ["sig", "sig-api", "sig-web"]) {
-        const outcome = await run("sh", ["-c", `${line}\n${name} --version`]);
-        assertEquals([name, outcome.code, outcome.stdout], [
-          name,
-          0,
-          `${name} 0.1.0\n`,
-        ]);
-      }
+homeTest(
+  "installs sig, sig-api and sig-web to an empty home, prints the line for PATH, and replaces lost and damaged files when it runs again",
+  async (home) => {
+    using _ = keepOldBundles();
+    const { code, stdout, stderr } = await runTask(home);
+    assertEquals(code, 0, stderr);
+    const folder = `${home}/.local/bin`;
+    assertStringIncludes(
+      stdout,
+      `Installed sig, sig-api and sig-web in ${folder}`,
+    );
+    assertStringIncludes(stdout, `${folder} is not in your PATH`);
+    const [line] = /^ {2}export .*$/m.exec(stdout)!;
+    for (const name of ["sig", "sig-api", "sig-web"]) {
+      const outcome = await run("sh", ["-c", `${line}\n${name} --version`]);
+      assertEquals([name, outcome.code, outcome.stdout], [
+        name,
+        0,
+        `${name} 0.1.0\n`,
+      ]);
+    }
 
-      const launcher = await Deno.readTextFile(`${folder}/sig`);
-      const [, bundle] = /^bundle='(.*)'$/m.exec(launcher)!;
-      // Files that no other test loads.
-      const files = ["redis_client.js", "web/main.js"]
-        .map((name) => `${bundle}/${name}`);
-      const [lost, damaged] = files;
-      const texts = await Promise.all(files.map((f) => Deno.readTextFile(f)));
-      await Deno.remove(lost!);
-      await Deno.writeTextFile(damaged!, "throw 1;");
-      const again = await runTask(home);
-      assertEquals(again.code, 0, again.stderr);
-      for (const [i, file] of files.entries()) {
-        assertEquals(await Deno.readTextFile(file), texts[i]);
-      }
-    }),
-});
+    const launcher = await Deno.readTextFile(`${folder}/sig`);
+    const [, bundle] = /^bundle='(.*)'$/m.exec(launcher)!;
+    // Files that no other test loads.
+    const files = ["redis_client.js", "web/main.js"]
+      .map((name) => `${bundle}/${name}`);
+    const [lost, damaged] = files;
+    const texts = await Promise.all(files.map((f) => Deno.readTextFile(f)));
+    await Deno.remove(lost!);
+    await Deno.writeTextFile(damaged!, "throw 1;");
+    const again = await runTask(home);
+    assertEquals(again.code, 0, again.stderr);
+    for (const [i, file] of files.entries()) {
+      assertEquals(await Deno.readTextFile(file), texts[i]);
+    }
+  },
+);
 
-Deno.test({
-  name: "says what PATH needs, depending on the shell and on what it has",
-  ignore,
-  fn: () =>
-    withHome(async (home) => {
-      const folder = `${home}/.local/bin`;
-      assertStringIncludes(await installShared(home), `export PATH="${folder}`);
-      const PATH = `${folder}:${PATH_NOW}`;
-      assertStringIncludes(await installShared(home, { PATH }), "Try:");
-      const other = await installShared(home, {
+homeTest(
+  "says what PATH needs, depending on the shell and on what it has",
+  async (home) => {
+    const folder = `${home}/.local/bin`;
+    assertStringIncludes(await installShared(home), `export PATH="${folder}`);
+    const PATH = `${folder}:${PATH_NOW}`;
+    assertStringIncludes(await installShared(home, { PATH }), "Try:");
+    const other = await installShared(home, {
+      PATH,
+      folder: `${home}/other`,
+    });
+    assertStringIncludes(other, `Another sig is found first, in ${folder}`);
+    const fish = await installShared(home, { SHELL: "/usr/bin/fish" });
+    assertStringIncludes(fish, "fish_add_path");
+  },
+);
+
+homeTest(
+  "bash, zsh and fish run sig from a folder with spaces and quotes",
+  async (home) => {
+    await installShared(home, { folder: `${home}/my "tools"` });
+    const PATH = `${home}/my "tools":${PATH_NOW}`;
+    for (const shell of ["bash", "zsh", "fish"].filter(hasProgram)) {
+      const found = await run(shell, ["-c", "sig --version"], { PATH });
+      assertEquals([found.code, found.stdout], [0, "sig 0.1.0\n"], shell);
+      const wrong = await run(shell, ["-c", "sig check --format json"], {
         PATH,
-        folder: `${home}/other`,
       });
-      assertStringIncludes(other, `Another sig is found first, in ${folder}`);
-      const fish = await installShared(home, { SHELL: "/usr/bin/fish" });
-      assertStringIncludes(fish, "fish_add_path");
-    }),
-});
+      assertEquals(wrong.code, 2, shell);
+      assertEquals(JSON.parse(wrong.stderr).code, "invalid_request");
+    }
+  },
+);
 
-Deno.test({
-  name: "bash, zsh and fish run sig from a folder with spaces and quotes",
-  ignore,
-  fn: () =>
-    withHome(async (home) => {
-      await installShared(home, { folder: `${home}/my "tools"` });
-      const PATH = `${home}/my "tools":${PATH_NOW}`;
-      for (const shell of ["bash", "zsh", "fish"].filter(hasProgram)) {
-        const found = await run(shell, ["-c", "sig --version"], { PATH });
-        assertEquals([found.code, found.stdout], [0, "sig 0.1.0\n"], shell);
-        const wrong = await run(shell, ["-c", "sig check --format json"], {
-          PATH,
-        });
-        assertEquals(wrong.code, 2, shell);
-        assertEquals(JSON.parse(wrong.stderr).code, "invalid_request");
-      }
-    }),
-});
+homeTest(
+  "exits with 2, which is not a deny, if too few files may be open for Deno to start",
+  async (home) => {
+    await installShared(home, { folder: home });
+    const check =
+      `"$0/sig" check --sig "$0" --subject did:web:a.example --require role=x`;
+    for (const limit of [12, 16, 22, 63, 64]) {
+      const script = `ulimit -n ${limit}; ${check}`;
+      const { code, stderr } = await run("sh", ["-c", script, home]);
+      assertEquals(code, 2, `${limit}: ${stderr}`);
+      // With 12, the shell can't open a file either.
+      const isOurs = /64 are needed|Too many open/.test(stderr);
+      assertEquals(isOurs, limit < 64, `${limit}: ${stderr}`);
+    }
+  },
+);
 
-Deno.test({
-  name:
-    "exits with 2, which is not a deny, if too few files may be open for Deno to start",
-  ignore,
-  fn: () =>
-    withHome(async (home) => {
-      await installShared(home, { folder: home });
-      const check =
-        `"$0/sig" check --sig "$0" --subject did:web:a.example --require role=x`;
-      for (const limit of [12, 16, 22, 63, 64]) {
-        const script = `ulimit -n ${limit}; ${check}`;
-        const { code, stderr } = await run("sh", ["-c", script, home]);
-        assertEquals(code, 2, `${limit}: ${stderr}`);
-        // With 12, the shell can't open a file either.
-        const isOurs = /64 are needed|Too many open/.test(stderr);
-        assertEquals(isOurs, limit < 64, `${limit}: ${stderr}`);
-      }
-    }),
-});
+homeTest(
+  "never overwrites a file or link that is not a launcher",
+  async (home) => {
+    const folder = `${home}/bin`;
+    await Deno.mkdir(folder);
+    await Deno.writeTextFile(`${folder}/sig-web`, "#!/bin/sh\necho mine\n");
+    const refused = await runTask(home, folder);
+    assertEquals(refused.code, 1);
+    assertStringIncludes(refused.stderr, `${folder}/sig-web exists`);
+    assertStringIncludes(refused.stderr, "Nothing was written");
+    const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
+    assertEquals(names, ["sig-web"]);
 
-Deno.test({
-  name: "never overwrites a file or link that is not a launcher",
-  ignore,
-  fn: () =>
-    withHome(async (home) => {
-      const folder = `${home}/bin`;
-      await Deno.mkdir(folder);
-      await Deno.writeTextFile(`${folder}/sig-web`, "#!/bin/sh\necho mine\n");
-      const refused = await runTask(home, folder);
-      assertEquals(refused.code, 1);
-      assertStringIncludes(refused.stderr, `${folder}/sig-web exists`);
-      assertStringIncludes(refused.stderr, "Nothing was written");
-      const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
-      assertEquals(names, ["sig-web"]);
-
-      await Deno.remove(`${folder}/sig-web`);
-      await installShared(home, { folder });
-      await Deno.rename(`${folder}/sig`, `${home}/elsewhere`);
-      await Deno.symlink(`${home}/elsewhere`, `${folder}/sig`);
-      await assertRejects(
-        () => installShared(home, { folder }),
-        Error,
-        `${folder}/sig exists`,
-      );
-      await Deno.remove(`${folder}/sig`);
-      // Its own are replaced.
-      await installShared(home, { folder });
-    }),
-});
+    await Deno.remove(`${folder}/sig-web`);
+    await installShared(home, { folder });
+    await Deno.rename(`${folder}/sig`, `${home}/elsewhere`);
+    await Deno.symlink(`${home}/elsewhere`, `${folder}/sig`);
+    await assertRejects(
+      () => installShared(home, { folder }),
+      Error,
+      `${folder}/sig exists`,
+    );
+    await Deno.remove(`${folder}/sig`);
+    // Its own are replaced.
+    await installShared(home, { folder });
+  },
+);
 
 Deno.test({
   name:
@@ -266,48 +258,46 @@ Deno.test({
   },
 });
 
-Deno.test({
-  name: "a launcher lets watch start only the program of --exec",
-  ignore,
-  fn: () =>
-    withHome(async (home) => {
-      const launcher = `${home}/sig`;
-      const [sig] = EXECUTABLES;
-      const bundle = await programs();
-      const options = { deno: Deno.execPath(), bundle, names: 0 };
-      const text = shellLauncher(sig!, options);
-      await Deno.writeTextFile(launcher, text, { mode: 0o755 });
-      const handler = "#!/bin/sh\ncat >> seen.txt\n";
-      await Deno.writeTextFile(`${home}/handle`, handler, { mode: 0o755 });
-      const env = { HOME: home, DENO_DIR: await denoDir() };
-      const ask = (...args: string[]) => run(launcher, args, env, home);
-      await ask("init", "acme.example");
-      await ask(
-        ...["upsert", "--dir", "acme.example", "--type", "employee"],
-        ...["--subject", "did:web:alice.example", "--role", "deploy"],
-      );
-      const watch = ["watch", "./acme.example", "--from", "1", "--once"];
-      const lines = [
-        [...watch, "--exec", " ./handle -x"],
-        [...watch, "--exec=./handle"],
-        // The only flag that may precede the command.
-        ["--format", "text", ...watch, "--exec", "./handle"],
-        ["--format=json", ...watch, "--exec", "./handle"],
-      ];
-      for (const [i, line] of lines.entries()) {
-        const { code, stderr } = await ask(...line, "--cursor", `c${i}`);
-        assertEquals(code, 0, stderr);
-      }
-      const seen = await Deno.readTextFile(`${home}/seen.txt`);
-      const sequences = seen.trim().split("\n").map((line) => JSON.parse(line))
-        .map(({ sequence }) => sequence);
-      assertEquals(sequences, [1, 1, 1, 1]);
-      // A comma would separate two programs, so it is refused.
-      const refused = await ask(...watch, "--exec", "./handle,x");
-      assertEquals(refused.code, 2);
-      assertStringIncludes(refused.stderr, "may not be started");
-    }),
-});
+homeTest(
+  "a launcher lets watch start only the program of --exec",
+  async (home) => {
+    const launcher = `${home}/sig`;
+    const [sig] = EXECUTABLES;
+    const bundle = await programs();
+    const options = { deno: Deno.execPath(), bundle, names: 0 };
+    const text = shellLauncher(sig!, options);
+    await Deno.writeTextFile(launcher, text, { mode: 0o755 });
+    const handler = "#!/bin/sh\ncat >> seen.txt\n";
+    await Deno.writeTextFile(`${home}/handle`, handler, { mode: 0o755 });
+    const env = { HOME: home, DENO_DIR: await denoDir() };
+    const ask = (...args: string[]) => run(launcher, args, env, home);
+    await ask("init", "acme.example");
+    await ask(
+      ...["upsert", "--dir", "acme.example", "--type", "employee"],
+      ...["--subject", "did:web:alice.example", "--role", "deploy"],
+    );
+    const watch = ["watch", "./acme.example", "--from", "1", "--once"];
+    const lines = [
+      [...watch, "--exec", " ./handle -x"],
+      [...watch, "--exec=./handle"],
+      // The only flag that may precede the command.
+      ["--format", "text", ...watch, "--exec", "./handle"],
+      ["--format=json", ...watch, "--exec", "./handle"],
+    ];
+    for (const [i, line] of lines.entries()) {
+      const { code, stderr } = await ask(...line, "--cursor", `c${i}`);
+      assertEquals(code, 0, stderr);
+    }
+    const seen = await Deno.readTextFile(`${home}/seen.txt`);
+    const sequences = seen.trim().split("\n").map((line) => JSON.parse(line))
+      .map(({ sequence }) => sequence);
+    assertEquals(sequences, [1, 1, 1, 1]);
+    // A comma would separate two programs, so it is refused.
+    const refused = await ask(...watch, "--exec", "./handle,x");
+    assertEquals(refused.code, 2);
+    assertStringIncludes(refused.stderr, "may not be started");
+  },
+);
 
 Deno.test("launchers have exactly the permissions of the executables", () => {
   const options = {

@@ -1,10 +1,8 @@
-/**
- * Tests that `deno publish` and the test registry refuse packages as JSR does.
- */
+/** Tests that the test registry refuses packages as JSR does. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { refusalOf } from "./testdata/jsr_registry.ts";
-import { run, tempFolder } from "../kit/process.ts";
+import { tempFolder } from "../kit/process.ts";
 
 type Files = Readonly<Record<string, string>>;
 
@@ -68,34 +66,5 @@ for (const [what, files, code, message = ""] of SENT) {
       const refusal = await refusalOf(folder);
       assertEquals(refusal?.code, code);
       assertStringIncludes(refusal?.message ?? "", message);
-    }));
-}
-
-/** The change to the package, and the error code of `deno publish`. */
-const NOT_SENT: readonly (readonly [string, Files, string])[] = [
-  [
-    "slow types",
-    { "mod.ts": "export const f = () => new Date();\n" },
-    "missing-explicit-return-type",
-  ],
-  [
-    "an import of an excluded file",
-    {
-      "deno.json": GOOD["deno.json"]!
-        .replace("}", `,"publish":{"exclude":["b.ts"]}}`),
-      "mod.ts": `import "./b.ts";\n`,
-      "b.ts": "export {};",
-    },
-    "excluded-module",
-  ],
-];
-
-for (const [what, files, code] of NOT_SENT) {
-  Deno.test(`deno publish refuses ${what}`, () =>
-    withPackage(files, async (cwd) => {
-      const args = ["publish", "--dry-run", "--allow-dirty", "--no-check"];
-      const ran = await run(Deno.execPath(), args, { cwd });
-      assertEquals(ran.code, 1);
-      assertStringIncludes(ran.stderr, code);
     }));
 }
