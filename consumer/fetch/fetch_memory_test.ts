@@ -7,6 +7,7 @@ import {
   untilClosed,
 } from "../../tests/kit/raw_server.ts";
 import { ROOT, runWell } from "../../tests/kit/process.ts";
+import { hold } from "../testdata/fetching.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
 // promise: Hostile servers cause bounded memory.
@@ -56,10 +57,7 @@ const X = "x".repeat(MIB);
 /** The 20 hostile endpoints, by path. */
 const HOSTILE: Readonly<Record<string, Behaviour>> = {
   "/silent": untilClosed,
-  "/half-head": async (connection) => {
-    await send(connection, OK);
-    await untilClosed(connection);
-  },
+  "/half-head": hold(OK),
   "/drip-head": drip(OK, "a: b\r\n"),
   "/drip-hints": drip("", "HTTP/1.1 103 X\r\nlink: x\r\n\r\n"),
   "/no-http": sendEndlessly("", "H"),
@@ -73,10 +71,7 @@ const HOSTILE: Readonly<Record<string, Behaviour>> = {
   "/chunk-extension": sendEndlessly(`${CHUNKED}1;a=`, X),
   "/trailers": sendEndlessly(`${CHUNKED}0\r\n`, `a: ${"b".repeat(9999)}\r\n`),
   "/unframed": sendEndlessly(`${OK}\r\n`, X),
-  "/stalled": async (connection) => {
-    await send(connection, `${OK}content-length: 9\r\n\r\n{`);
-    await untilClosed(connection);
-  },
+  "/stalled": hold(`${OK}content-length: 9\r\n\r\n{`),
   "/drip-body": drip(`${OK}content-length: 999999\r\n\r\n`, "x"),
   "/gzip": encoded("gzip", gzip),
   "/deflate": encoded("deflate", deflate),

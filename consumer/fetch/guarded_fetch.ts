@@ -157,10 +157,6 @@ async function sendGuarded(
   }
 }
 
-interface PostTextOptions extends FetchPolicy {
-  readonly maxBytes: number;
-}
-
 /**
  * Posts a text to a URL that an operator has configured. Returns the status,
  * whatever it is, and the body as text. The guards are those of `guardedFetch`.
@@ -170,7 +166,7 @@ interface PostTextOptions extends FetchPolicy {
 export async function postText(
   url: string,
   text: string,
-  policy: PostTextOptions,
+  policy: FetchPolicy & { readonly maxBytes: number },
 ): Promise<{ readonly status: number; readonly text: string }> {
   const options = { ...policy, tooLargeCode: "document_too_large" } as const;
   const sent = await sendGuarded(url, options, {

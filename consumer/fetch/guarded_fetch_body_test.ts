@@ -6,7 +6,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { fetchLocal, fetchText, readText } from "../testdata/fetching.ts";
+import { fetchLocal, fetchText, hold, readText } from "../testdata/fetching.ts";
 import {
   type Behaviour,
   say,
@@ -21,14 +21,6 @@ import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
-
-/** Sends a text and waits for the client to close. */
-function hold(text: string): Behaviour {
-  return async (connection) => {
-    await send(connection, text);
-    await untilClosed(connection);
-  };
-}
 
 /** Sends a text, and then `part` again and again. */
 function drip(text: string, part: string): Behaviour {

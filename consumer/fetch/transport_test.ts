@@ -2,14 +2,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { GuardedFetchOptions } from "./fetch_options.ts";
 import { guardedFetch } from "./guarded_fetch.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { fetchText, readText } from "../testdata/fetching.ts";
-import {
-  type Behaviour,
-  say,
-  send,
-  startRawServer,
-  untilClosed,
-} from "../../tests/kit/raw_server.ts";
+import { fetchText, hold, readText } from "../testdata/fetching.ts";
+import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 import { createNetworkBudget, WaitTimeout } from "./transport.ts";
 
 const URL = "https://acme.example/.well-known/sig.json";
@@ -148,14 +142,10 @@ Deno.test("a fetch that rejects or hangs has the same codes", async () => {
 Deno.test("the platform's fetch reports a truncated body, a stall and a redirect", async () => {
   const head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc";
   const away = "HTTP/1.1 302 X\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n";
-  const stall: Behaviour = async (connection) => {
-    await send(connection, head);
-    await untilClosed(connection);
-  };
   for (
     const [behave, code, message] of [
       [say(head), "fetch_failed", "the connection failed"],
-      [stall, "fetch_timeout", "the answer took more than 100 ms"],
+      [hold(head), "fetch_timeout", "the answer took more than 100 ms"],
       [say(away), "fetch_redirected", "the server redirects to"],
     ] as const
   ) {

@@ -5,6 +5,19 @@ import type {
   OpenedDocument,
 } from "../fetch/fetch_options.ts";
 import { guardedFetch } from "../fetch/guarded_fetch.ts";
+import {
+  type Behaviour,
+  send,
+  untilClosed,
+} from "../../tests/kit/raw_server.ts";
+
+/** A server that sends a text and waits for the client to close. */
+export function hold(text: string): Behaviour {
+  return async (connection) => {
+    await send(connection, text);
+    await untilClosed(connection);
+  };
+}
 
 /** Fetches from loopback, at most 1,000 bytes (default). */
 export function fetchLocal(

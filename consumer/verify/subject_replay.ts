@@ -25,13 +25,6 @@ type SubjectIssuer = Pick<LoadedIssuer, "issuer" | "keys"> & {
   readonly metadata: Pick<SigMetadata, "public_only">;
 };
 
-/** A verified line of the subject. */
-interface OwnLine {
-  readonly kid: string;
-  /** Whether its key had ended. */
-  readonly isVoid: boolean;
-}
-
 /** Verifies and replays the lines of one subject, then a tail. */
 export class SubjectReplay {
   readonly replay: Replay;
@@ -60,8 +53,11 @@ export class SubjectReplay {
     });
   }
 
-  /** Adds a line of the subject; returns the kid that signed it. */
-  async addOwn(bytes: Uint8Array, size: number): Promise<OwnLine> {
+  /**
+   * Adds a line of the subject; returns the kid that signed it, and whether its
+   * key had ended.
+   */
+  async addOwn(bytes: Uint8Array, size: number) {
     const { event, kid, isVoid } = await this.#verify(bytes);
     if (event.sequence > size) {
       throw proofInvalid(`a line has sequence ${event.sequence} of ${size}`);
