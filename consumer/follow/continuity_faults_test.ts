@@ -3,7 +3,6 @@ import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { revoke } from "../../tests/kit/events.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
-import { retry } from "../../tests/kit/wait.ts";
 import { lineOf, PATHS } from "../../tests/kit/test_issuer.ts";
 import {
   continuityTest,
@@ -117,36 +116,6 @@ oneProcessTest(
       "fetch_status",
       "the server answered with status 404",
     );
-  },
-);
-
-oneProcessTest(
-  "a state within the maximum age answers while the issuer can't be reached",
-  async (watch) => {
-    await using watched = await watch();
-    const { documents } = watched.server;
-    await watched.check();
-    const metadata = documents.get(PATHS.metadata)!;
-    documents.delete(PATHS.metadata);
-    const missing = [
-      "fetch_status",
-      "server answered with status 404",
-    ] as const;
-    await watched.refused(...missing);
-    assertEquals((await watched.check()).decision, "allow");
-    await expectSigError(() => watched.check({ maxAgeMs: 0 }), ...missing);
-    watched.wait(10_000);
-    const maxAgeMs = 9_000;
-    await expectSigError(
-      () => watched.check({ maxAgeMs }),
-      "feed_stale",
-      "what is known is older than 9 s, and refreshing it failed (fetch_status)",
-    );
-    documents.set(PATHS.metadata, metadata);
-    watched.wait(6_000);
-    // A question waits only briefly for the retry.
-    const { warnings } = await retry(() => watched.check({ maxAgeMs }));
-    assertEquals(warnings, []);
   },
 );
 
