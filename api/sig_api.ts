@@ -83,7 +83,10 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const given = readValues(FLAGS, flags);
   const { issuer: issuers, "token-file": tokenFile } = given;
   const { exposure } = settings;
-  if (exposure && tokenFile === undefined && !flags.on("public")) {
+  const token = tokenFile === undefined
+    ? io.token
+    : readToken(await io.readFile(tokenFile, 4096));
+  if (exposure && token === undefined && !flags.on("public")) {
     throw usageError(
       "a server that others can reach needs --token-file, or --public",
       {
@@ -96,9 +99,6 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       },
     );
   }
-  const token = tokenFile === undefined
-    ? io.token
-    : readToken(await io.readFile(tokenFile, 4096));
   const anyIssuer = given["any-issuer"];
   const { pins, requirePin, warnings } = await settings.openPins();
   const options = {
@@ -114,6 +114,9 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     corsOrigins: given["cors-origin"],
     publicUrl: given["public-url"],
   };
+  const isGuessable = exposure && token !== undefined &&
+    token.length < SAFE_TOKEN_LENGTH;
+  const place = tokenFile === undefined ? "SIG_TOKEN" : "--token-file";
   return {
     address: settings.address,
     log: settings.log,
@@ -123,10 +126,12 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       const telemetry = findTelemetry(VERSION);
       return createApp({ ...options, log, telemetry });
     },
-    warnings: [
-      ...warnings,
-      ...exposure && token !== undefined ? tokenWarnings(token) : [],
-    ],
+    warnings: isGuessable
+      ? [
+        ...warnings,
+        `the token of ${place} has fewer than ${SAFE_TOKEN_LENGTH} characters and may be guessed: make one by openssl rand -hex 32`,
+      ]
+      : warnings,
     close: async () => await pins?.close(),
     notes: (url) => [
       `Answers about ${
@@ -142,13 +147,6 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
 
 /** Minimum length of a token: 16 hexadecimal characters have 64 bits. */
 const SAFE_TOKEN_LENGTH = 16;
-
-function tokenWarnings(token: string): readonly string[] {
-  if (token.length >= SAFE_TOKEN_LENGTH) return [];
-  return [
-    "the token of --token-file has fewer than 16 characters and may be guessed: make one by openssl rand -hex 32",
-  ];
-}
 
 /** RFC 6750: printable, without white space. A newline at the end is common. */
 function readToken(bytes: Uint8Array): string {

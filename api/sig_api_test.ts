@@ -32,6 +32,12 @@ Deno.test("warns about a token that can be guessed if the server is public", asy
   for (const [token, words, warnings] of rows) {
     assertEquals((await start(token, ...words)).warnings, warnings);
   }
+  // On a platform the token is a variable, with which it need not be public.
+  const { flags } = apiProgram;
+  const given = parseFlags(proxied, { flags, seeHelp: "" });
+  const io = { ...createServerIo(), token: "s3cret" };
+  const { warnings } = await apiProgram.start(given, io);
+  assertEquals(warnings, [warning.replace("--token-file", "SIG_TOKEN")]);
 });
 
 Deno.test("rejects a token file without a valid token", async () => {
