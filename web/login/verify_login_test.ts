@@ -93,7 +93,13 @@ Deno.test("reports a closed challenge before any fault of the attestation's cont
   const login = await LoginFixture.make();
   const spoil: Changes = { aud: "x", nonce: "x", sub: "x", scope: "x", exp: 1 };
   const used = await login.create();
-  await login.verify(await login.attest(used));
+  const attested = await login.attest(used);
+  await login.verify(attested);
+  await expectSigError(
+    () => login.verify(attested),
+    "challenge_used",
+    "Cannot accept attestation: its challenge has been used",
+  );
   const burned = await login.create();
   for (let i = 0; i < 5; i++) {
     await login.challenges.countFailure(burned.challenge_id, login.now());
@@ -102,17 +108,17 @@ Deno.test("reports a closed challenge before any fault of the attestation's cont
   const spoilt = (challenge: Challenge) =>
     login.forge(challenge, spoil, {}, OTHER_KEY);
   const cases = [
-    [used, "challenge_used"],
-    [burned, "challenge_burned"],
-    [open, "challenge_expired"],
+    [used, "challenge_used", "has been used"],
+    [burned, "challenge_burned", "failed too often"],
+    [open, "challenge_expired", "has expired"],
   ] as const;
   login.nowMs += 300_000;
-  for (const [challenge, code] of cases) {
+  for (const [challenge, code, says] of cases) {
     const attestation = await spoilt(challenge);
     await expectSigError(
       () => login.verify(attestation),
       code,
-      "Cannot accept attestation: its challenge",
+      `Cannot accept attestation: its challenge ${says}`,
     );
     // Errors of form are reported first.
     await expectSigError(
