@@ -323,6 +323,13 @@ Deno.test("namesakes: a new key with the name or label of a known or another new
   const fresh = [{ subject: one, name: "Hans F.", person: "77" }];
   passes([event], [create(one)], {}, fresh);
   refused([event, revoke(event)], [create(one)], {}, fresh);
+  const expired = { ...event, valid_until: PAST };
+  passes([expired], [create(one)], {}, fresh);
+  const other = upsert("o", {
+    subject: two,
+    metadata: { same_person_as: old },
+  });
+  passes([event, other, revoke(event)], [create(one)], {}, fresh);
   const ids = both.slice(0, 2).map((key, at) => ({ ...key, person: `${at}` }));
   passes([], [create(one), create(two)], {}, ids);
 });

@@ -209,6 +209,33 @@ const PLANNED: Readonly<
     "alice person=1 | phone person=1 id=r9",
     "create r9 phone relationship_type",
   ],
+  "a row about a replaced key means all active keys of the person": [
+    `${REPLACED} | r3 third`,
+    "alice roles=ship",
+    "update r2 phone roles | update r3 third roles",
+  ],
+  "a row of another type about a replaced key moves the active one": [
+    REPLACED,
+    "alice type=advisor",
+    "update r2 phone type",
+  ],
+  "a row about a person means the keys that only the feed links, too": [
+    PAIR,
+    "- person=1 roles=ship",
+    "update r1 alice roles | update r2 phone roles",
+    { file: { alice: "1" } },
+  ],
+  "a new identifier of a new key belongs to this key": [
+    "r1 alice",
+    "new id=r9",
+    "create r9 new relationship_type,link",
+    { file: { alice: "1", new: "1" } },
+  ],
+  "the first key of a new person has no link, in no type": [
+    "",
+    "alice person=1 | alice person=1 type=advisor",
+    "create alice relationship_type | create alice relationship_type",
+  ],
   "a new identifier adds a relationship, and ends none": [
     "r1 alice",
     "alice id=r9",
@@ -244,6 +271,12 @@ const PLANNED: Readonly<
     HIRED_LEFT,
     "alice from=2020-01-01 id=r1",
     "reactivate r1 alice from 2026-06-01 not 2020-01-01",
+    { now },
+  ],
+  "a re-activated relationship of another type, too": [
+    "r1 alice type=contractor from=2020-01-01 | end r1",
+    "alice from=2020-01-01 id=r1",
+    "reactivate r1 alice relationship_type,from 2026-06-01 not 2020-01-01",
     { now },
   ],
   "a row without a date does not fill a gap either": [

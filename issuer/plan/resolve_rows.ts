@@ -220,13 +220,13 @@ export class ResolvedRows {
 
   /**
    * Returns a row for each active key of the person, if the row is about another
-   * known key, without an id.
+   * known key. A new id is about an active key already (`expandRows`).
    */
   #forActiveKeys(row: Resolved): readonly Resolved[] {
     const { desired, published } = row;
-    const { ofPerson, relationship_id, subject } = desired;
+    const { ofPerson, subject } = desired;
     const isNew = !this.#index.isKnown(subject);
-    if (published || ofPerson || relationship_id || isNew) return [row];
+    if (published || ofPerson || isNew) return [row];
     const active = this.#index.activeOf(subject);
     const keys = new Set(active.map(({ upsert }) => upsert.subject));
     if (keys.size === 0 || keys.has(subject)) return [row];

@@ -75,7 +75,7 @@ export function requireOnlyOne(
   }
   // The first row of the group is compared with all later ones.
   const [first] = group;
-  if (first === undefined || first.desired === desired) return;
+  if (first === undefined) return;
   const of = (row: KeyRow) => ({
     desired: ofPerson ? row : shared(row),
     published,
