@@ -101,14 +101,14 @@ Deno.test("a malformed question causes no request", async () => {
       "at least one",
     ],
     [{ ...QUESTION, subject: "" }, "invalid_identifier", "Cannot check: "],
-    [{ ...QUESTION, asOf: 0 }, "invalid_request", "Cannot judge as_of"],
+    [{ ...QUESTION, asOf: 0 }, "invalid_request", "Cannot use as_of"],
     [
       { ...QUESTION, as_of: 1 } as IssuerQuestion,
       "invalid_request",
       'there is no member "as_of"; did you mean "asOf"?',
     ],
     // The error does not depend on the length of the feed.
-    [{ ...QUESTION, asOf: 9, at: "now" }, "invalid_request", "Cannot judge at"],
+    [{ ...QUESTION, asOf: 9, at: "now" }, "invalid_request", "Cannot use at"],
   ];
   for (const [question, code, message] of rows) {
     await expectSigError(() => ask(server, question), code, message);

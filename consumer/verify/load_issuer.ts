@@ -160,7 +160,10 @@ export async function loadIssuer(
   };
 }
 
-/** Ends the keys that statements end. Few issuers have any: their code is lazy. */
+/**
+ * Applies the statements of the issuer's recovery key to its keys. Their code is
+ * loaded on demand, because few issuers have any.
+ */
 async function withRecovery(
   { issuer, recovery: member }: SigMetadata,
   keys: KeyResolver,

@@ -4,15 +4,23 @@ import type { Requirement } from "./question.ts";
 import type { EffectiveStatus } from "../replay/effective_state.ts";
 import type { Warning } from "../event/types.ts";
 
-/** The reasons of a deny. */
+/**
+ * The reasons of a deny. The first case that applies decides (docs/protocol.md
+ * §5.5).
+ */
 export const DENY_REASONS = [
+  // The subject has no relationship.
   "no_relationship",
+  // No relationship meets this requirement, whatever its status.
   "relationship_type_missing",
   "role_missing",
   "relationship_id_missing",
+  // The status of a relationship that meets every requirement; or, if there is
+  // none, of one that meets a requirement that no active relationship meets.
   "revoked",
   "expired",
   "not_yet_valid",
+  // Each requirement is met by an active relationship, but none meets all.
   "requirements_split",
 ] as const;
 

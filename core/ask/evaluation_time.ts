@@ -81,7 +81,7 @@ function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
   if (typeof sequence !== "number") return timepoint("as_of", sequence);
   if (isSequence(sequence)) return sequence;
   throw new SigError("invalid_request", {
-    action: "judge as_of",
+    action: "use as_of",
     reason: "a sequence must be an integer from 1 to 2^53-1",
     context: { pointer: "/as_of" },
   });
@@ -149,7 +149,7 @@ function timepoint(name: string, time: string | Timepoint): Timepoint {
   const parsed = Timepoint.parse(time);
   if (parsed !== undefined) return parsed;
   throw new SigError("invalid_request", {
-    action: `judge ${name} ${quote(time)}`,
+    action: `use ${name} ${quote(time)}`,
     reason: "it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z",
     context: { pointer: `/${name}` },
   });

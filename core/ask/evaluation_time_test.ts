@@ -82,7 +82,7 @@ Deno.test("rejects anything but a sequence or a timestamp", () => {
     assertSigError(
       () => resolve({ asOf }),
       "invalid_request",
-      "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1",
+      "Cannot use as_of: a sequence must be an integer from 1 to 2^53-1",
     );
   }
   for (
@@ -93,13 +93,13 @@ Deno.test("rejects anything but a sequence or a timestamp", () => {
     assertSigError(
       () => resolve({ asOf }),
       "invalid_request",
-      `Cannot judge as_of "${asOf}": it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`,
+      `Cannot use as_of "${asOf}": it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`,
     );
   }
   const error = assertSigError(
     () => resolve({ at: "1" }),
     "invalid_request",
-    'Cannot judge at "1": it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z',
+    'Cannot use at "1": it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z',
   );
   assertEquals(error.context.pointer, "/at");
 });

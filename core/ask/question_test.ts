@@ -50,7 +50,7 @@ Deno.test("rejects an object that only looks like a parsed value", () => {
     assertSigError(
       () => parseAny({ ...QUESTION, [name]: time }),
       "invalid_request",
-      `Cannot judge ${name === "at" ? "at" : "as_of"} ${
+      `Cannot use ${name === "at" ? "at" : "as_of"} ${
         JSON.stringify({ text, instant })
       }: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`,
     );
@@ -169,12 +169,12 @@ Deno.test("reports the first fault in the order members, requirements, subject, 
     [
       { require: ["role=a"], subject: "x" },
       "invalid_request",
-      "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1",
+      "Cannot use as_of: a sequence must be an integer from 1 to 2^53-1",
     ],
     [
       { require: ["role=a"], subject: "x", asOf: 9 },
       "invalid_request",
-      'Cannot judge at "now": it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z',
+      'Cannot use at "now": it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z',
     ],
   ] as const;
   for (const [better, code, message] of cases) {

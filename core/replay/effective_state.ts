@@ -93,11 +93,12 @@ function effectiveThen(
   count: number,
   instant: Instant,
 ): EffectiveState {
-  let at = count - 1;
-  while (at >= 0 && compareInstants(versions[at]!.issuedAt, instant) > 0) at--;
-  const revoke = findRevoke(versions, at + 1, count, instant);
-  if (at < 0) return beforeFirst(versions[0]!, instant, revoke);
-  const { state } = versions[at]!;
+  // The last version that had been issued by then.
+  let i = count - 1;
+  while (i >= 0 && compareInstants(versions[i]!.issuedAt, instant) > 0) i--;
+  const revoke = findRevoke(versions, i + 1, count, instant);
+  if (i < 0) return beforeFirst(versions[0]!, instant, revoke);
+  const { state } = versions[i]!;
   if (state.status === "revoked") {
     return { state, status: "revoked", known: true };
   }

@@ -96,6 +96,10 @@ export interface CreateKeyResolverOptions {
  * The argument is parsed JSON; parse it with core's strict `parseJson`, which
  * rejects duplicate members.
  *
+ * No key of the result has ended. If the issuer's metadata has `recovery`, pass
+ * the result to `endKeysOf` of `@sig/jose/recovery`: otherwise events of a stolen
+ * key would still count.
+ *
  * @example
  * ```ts
  * import { createKeyResolver } from "@sig/jose";
@@ -140,7 +144,7 @@ export async function createKeyResolver(
   return {
     keys,
     resolve: (kid) => authorizedKey(kid, keys, skipped, options.authorized),
-    // `endKeysOf` replaces it if there are statements (jose/recovery/recovery.ts).
+    // Without statements, no key has ended.
     endOf: () => undefined,
   };
 }

@@ -176,7 +176,7 @@ export function digestStatements(statements: readonly string[]): Uint8Array {
 }
 
 /**
- * Returns a key set in which the keys that a statement ended have ended. A key
+ * Returns the key set with `endOf` set for the keys that a statement ended. A key
  * ends by its kid and by its `x`: the same key under another kid ended too.
  *
  * @throws {SigError} `recovery_contradicted` if the set has another key under a
