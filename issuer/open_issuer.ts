@@ -242,8 +242,8 @@ export class Issuer implements AsyncDisposable {
    * relationships. The cost does not depend on the number of events.
    */
   async current(question: CurrentQuestion): Promise<CurrentRelationships> {
-    return await this.#session.onFeed((feed, index, { parseLine }) =>
-      readCurrent(question, feed, index, parseLine)
+    return await this.#session.onFeed((feed, index, documents) =>
+      readCurrent(question, feed, index, documents)
     );
   }
 

@@ -21,7 +21,7 @@ import {
 } from "./draft.ts";
 import type { FeedIds } from "../store/feed_lines.ts";
 import { yieldToEventLoop } from "./verify_feed.ts";
-import { isVoidAt, readEventAt, readLastEvent } from "./current.ts";
+import { readEventAt, readLastEvent } from "./current.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
 import type { FeedSession } from "./feed_session.ts";
 import {
@@ -215,22 +215,20 @@ class Batch {
   /** Returns the event that already has the draft's `event_id`. */
   async #findEarlier(draft: DraftMembers): Promise<SigEvent | undefined> {
     const id = draft.event_id;
-    const { ids, parseLine } = this.#context;
     if (typeof id !== "string") return undefined;
     const found = this.#events.get(id);
     if (found !== undefined) return found;
     const place = this.#index.event(id);
     if (place !== undefined) {
-      const event = await readEventAt(place, this.#feed, parseLine);
-      if (event?.event_id === id && event.sequence === place.sequence) {
-        const { sequence } = event;
-        if (await isVoidAt(place, this.#feed, this.#context, sequence)) {
-          throw voidId(sequence);
-        }
-        return event;
+      const read = await readEventAt(place, this.#feed, this.#context);
+      const { sequence } = place;
+      if (read?.event.event_id !== id || read.event.sequence !== sequence) {
+        throw new IndexError("Cannot find an event in its place");
       }
-      throw new IndexError("Cannot find an event in its place");
+      if (read.isVoid) throw voidId(sequence);
+      return read.event;
     }
+    const { ids, parseLine } = this.#context;
     if (!await ids.has(id, this.#feed, parseLine)) return undefined;
     throw new IndexError("Cannot use an index that lacks an event");
   }
@@ -243,7 +241,7 @@ class Batch {
     const found = this.#index.relationship(id);
     // An earlier draft of this batch has no line in the feed yet.
     if (found !== undefined && found.offset < this.#start.bytes) {
-      await readLastEvent(found, this.#feed, this.#context.parseLine);
+      await readLastEvent(found, this.#feed, this.#context);
     }
     return found;
   }

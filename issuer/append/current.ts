@@ -1,7 +1,6 @@
 /** Reads the current state of one relationship or one subject. @module */
 
 import {
-  type FeedLineParser,
   isRevoke,
   isUpsert,
   parseEventPayload,
@@ -70,7 +69,7 @@ export async function readCurrent(
     CurrentQuestion,
   feed: OpenFeed,
   index: EventIndex,
-  parseLine: FeedLineParser,
+  rules: LineRules,
 ): Promise<CurrentRelationships> {
   const found = new Map<string, IndexedRelationship>();
   const named = id === undefined ? undefined : index.relationship(id);
@@ -82,7 +81,7 @@ export async function readCurrent(
   const relationships: CurrentRelationship[] = [];
   for (const each of found.values()) {
     const { relationship_id, subject, last_sequence } = each;
-    const event = await readLastEvent(each, feed, parseLine);
+    const event = await readLastEvent(each, feed, rules);
     const upsert = isUpsert(event) ? event : null;
     relationships.push({ relationship_id, subject, upsert, last_sequence });
   }
@@ -90,12 +89,12 @@ export async function readCurrent(
   const revoked = subject === undefined || several.length > 0
     ? undefined
     : index.lastRevokedOf(subject);
-  const ended = revoked && await readLastEvent(revoked, feed, parseLine);
+  const ended = revoked && await readLastEvent(revoked, feed, rules);
   const { bytes, sequence: last_sequence } = index.head!;
   const from = Math.max(0, bytes - recentBytes);
   const recent = from === bytes
     ? []
-    : [...readRecent(await feed.read(from, bytes - from), parseLine)];
+    : [...readRecent(await feed.read(from, bytes - from), rules)];
   return {
     last_sequence,
     relationships,
@@ -107,7 +106,7 @@ export async function readCurrent(
 /** Yields the upserts in the complete lines of the feed's last bytes. */
 function* readRecent(
   bytes: Uint8Array,
-  parseLine: FeedLineParser,
+  { parseLine }: LineRules,
 ): Generator<RelationshipUpsertEvent> {
   for (const line of linesIn(bytes)) {
     try {
@@ -120,33 +119,26 @@ function* readRecent(
 }
 
 /**
- * Reads the event at a position of the feed. It was verified when it was added
- * to the index. Returns undefined if there is no event.
+ * Reads the event at a position of the feed, and whether it is void. It was
+ * verified when it was added to the index. Returns undefined if there is no
+ * event.
  */
 export async function readEventAt(
   { bytes, offset }: LinePlace,
   feed: OpenFeed,
-  parseLine: FeedLineParser,
-): Promise<SigEvent | undefined> {
+  { keys, parseLine }: LineRules,
+): Promise<
+  { readonly event: SigEvent; readonly isVoid: boolean } | undefined
+> {
   if (offset < 0 || bytes < 1 || offset + bytes >= feed.size) return undefined;
   const line = await feed.read(offset, bytes);
   try {
-    const { payload } = parseLine(line);
-    return parseEventPayload(payload) as SigEvent;
+    const { header, payload } = parseLine(line);
+    const event = parseEventPayload(payload) as SigEvent;
+    return { event, isVoid: isVoidEvent(keys, header.kid, event.sequence) };
   } catch {
     return undefined;
   }
-}
-
-/** Returns whether the event at a position of the feed is void. */
-export async function isVoidAt(
-  { bytes, offset }: LinePlace,
-  feed: OpenFeed,
-  { keys, parseLine }: LineRules,
-  sequence: number,
-): Promise<boolean> {
-  const { header } = parseLine(await feed.read(offset, bytes));
-  return isVoidEvent(keys, header.kid, sequence);
 }
 
 /**
@@ -158,9 +150,9 @@ export async function isVoidAt(
 export async function readLastEvent(
   found: IndexedRelationship,
   feed: OpenFeed,
-  parseLine: FeedLineParser,
+  rules: LineRules,
 ): Promise<SigEvent> {
-  const event = await readEventAt(found, feed, parseLine);
+  const event = (await readEventAt(found, feed, rules))?.event;
   const isRevoked = event?.event_type === "relationship.revoke";
   if (
     event?.relationship_id === found.relationship_id &&
