@@ -179,15 +179,15 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     const issuer = issuers.find(name);
     const { waitFor, refresh, signal } = asked;
     signal?.throwIfAborted();
-    const at = now();
-    const given = { workers, bounds, at, waitFor, refresh, signal };
+    const askedAt = now();
+    const given = { workers, bounds, askedAt, waitFor, refresh, signal };
     const observing = { ...options, ...given };
     const observation = await observeIssuer(issuer, asked, observing);
     const { verified, observedAt, continuity } = observation;
     if (refresh !== false) {
-      refreshAhead(issuer, observation, at, bounds.maxAgeMs);
+      refreshAhead(issuer, observation, askedAt, bounds.maxAgeMs);
     }
-    const freshness = freshnessOf(observation, at, bounds.maxAgeMs);
+    const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
     const { warnings } = verified;
     return { verified, observedAt, freshness, continuity, warnings };
   }

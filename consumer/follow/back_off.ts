@@ -1,4 +1,4 @@
-/** Spares an issuer that can't be reached, and the questions about it (docs/protocol.md §6.5). @module */
+/** Backs off an issuer that can't be reached (docs/protocol.md §6.5). @module */
 
 import { isSigError, SigError } from "@sig/core";
 import { DeadlineOver, withDeadline } from "../store/waiting.ts";
@@ -10,7 +10,7 @@ const DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 10_000] as const;
 const VARIATION = 0.2;
 
 /** How long the question that tries again waits, in milliseconds. */
-const PATIENCE_MS = 100;
+const RETRY_WAIT_MS = 100;
 
 /** Codes of an issuer that can't be reached; `graceMs` forgives only these. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
@@ -55,12 +55,12 @@ export class BackOff {
   }
 
   /**
-   * Reaches the issuer by `work`, unless it is being spared.
+   * Reaches the issuer by `work`, unless it is backed off.
    *
    * @param isUrgent Whether the question needs the issuer now: it is never
    * delayed.
    * @throws {SigError} the last error, with `retry_after_seconds`, if the issuer
-   * is being spared; what `work` throws; the reason of the signal.
+   * is backed off; what `work` throws; the reason of the signal.
    */
   async ask<T>(
     work: (signal?: AbortSignal) => Promise<T>,
@@ -72,15 +72,15 @@ export class BackOff {
       return await this.#noting(() => work(signal));
     }
     if (this.#isRetrying || this.#delayMs(failure) > 0) {
-      throw this.#spared(failure);
+      throw this.#backedOff(failure);
     }
     this.#isRetrying = true;
     // Not ended by the signal of this question, since it is for all of them.
     const retry = this.#noting(work).finally(() => this.#isRetrying = false);
     // A later rejection must not be unhandled.
     retry.catch(() => {});
-    const over = () => this.#spared(failure);
-    return await waitAtMost(PATIENCE_MS, signal, () => retry, over);
+    const over = () => this.#backedOff(failure);
+    return await waitAtMost(RETRY_WAIT_MS, signal, () => retry, over);
   }
 
   async #noting<T>(work: () => Promise<T>): Promise<T> {
@@ -112,14 +112,14 @@ export class BackOff {
     this.#failure = { error, failures, atMs, untilMs: atMs + delayMs };
   }
 
-  /** Returns how long the issuer is spared; 0 if the clock was set back. */
+  /** Returns how long the issuer is backed off; 0 if the clock was set back. */
   #delayMs({ atMs, untilMs }: Failure): number {
     const nowMs = this.#now().getTime();
     return nowMs < atMs ? 0 : Math.max(0, untilMs - nowMs);
   }
 
-  /** Returns the error of a spared question. */
-  #spared(failure: Failure): SigError {
+  /** Returns the error of a question while the issuer is backed off. */
+  #backedOff(failure: Failure): SigError {
     const delay = Math.max(1, Math.ceil(this.#delayMs(failure) / 1000));
     const { error, error: { code, action, reason, context: known } } = failure;
     const context = { ...known, retry_after_seconds: delay };

@@ -111,7 +111,7 @@ export interface ObservedIssuer {
 }
 
 /** Validated bounds of {@linkcode ObserveOptions}, with defaults. */
-export interface Bounds extends Omit<Demand, "at"> {
+export interface Bounds extends Omit<Demand, "askedAt"> {
   /** The grace in milliseconds; 0 for none. */
   readonly graceMs: number;
 }
@@ -147,8 +147,8 @@ export function readBounds(
   return {
     maxAgeMs: oldest,
     minSequence,
-    // A question that needs current data must say itself that it may go
-    // without.
+    // A question that needs current data must set `graceMs` itself to accept an
+    // older state.
     graceMs: graceMs ?? (oldest > 0 ? own.graceMs : 0),
   };
 }

@@ -52,7 +52,7 @@ export interface KnownIssuersOptions extends RefreshingOptions {
 export class KnownIssuer extends FollowedIssuer {
   /** Refreshes the issuer; rejects with the error of the refresh. */
   readonly refreshes: SharedRefresh<Observation>;
-  /** Spares the issuer while it can't be reached. */
+  /** Backs off the issuer while it can't be reached. */
   readonly backOff: BackOff;
   readonly parts: ProvenParts = new ProvenParts();
   readonly maxWaitMs: number;
@@ -74,7 +74,7 @@ export class KnownIssuer extends FollowedIssuer {
     this.#metadata = new SharedRefresh(async () => {
       const read = new IssuerDocuments(location.reader, NO_DOCUMENTS);
       this.#hasProofs = await read.findProofs(location);
-      this.before = { reader: read.again() };
+      this.readAhead = { reader: read.again() };
     }, waiting);
     this.refreshes = new SharedRefresh(async (now) => {
       // A silent issuer gets no second concurrent request.
@@ -116,7 +116,7 @@ export class KnownIssuer extends FollowedIssuer {
     if (this.refreshes.isBusy) return undefined;
     await this.#metadata.run(false, signal);
     if (!this.#hasProofs) return undefined;
-    return { ...this.location, reader: this.takeBefore().reader };
+    return { ...this.location, reader: this.takeReadAhead().reader };
   }
 }
 

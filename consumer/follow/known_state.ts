@@ -17,7 +17,7 @@ import type { Copy, Observation, Part } from "./reading.ts";
 /** What a question demands of the state that answers it. */
 export interface Demanded {
   /** When the question arrived. */
-  readonly at: Date;
+  readonly askedAt: Date;
   readonly bounds: Bounds;
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
@@ -37,13 +37,13 @@ export function answerOf(
   states: States,
   keeper: PinKeeper,
   pin: Pin,
-  { at, bounds, checkpointPolicy }: Demanded,
+  { askedAt, bounds, checkpointPolicy }: Demanded,
 ): Observation | undefined {
   const { maxAgeMs, minSequence } = bounds;
-  const demand = { at, maxAgeMs, minSequence };
+  const demand = { askedAt, maxAgeMs, minSequence };
   const state = states.find((each) =>
     each !== undefined && mayAnswer(pin, each, demand) &&
-    stillMeets(each, checkpointPolicy, at)
+    stillMeets(each, checkpointPolicy, askedAt)
   );
   return state && observationOf(keeper, pin, state);
 }
@@ -60,11 +60,11 @@ export function currentSince(
 export function mayShare(
   { copy, refreshes: { runningSince } }: KnownIssuer,
   pin: Pin,
-  { at, bounds: { maxAgeMs, minSequence } }: Demanded,
+  { askedAt, bounds: { maxAgeMs, minSequence } }: Demanded,
 ): boolean {
   const events = copy !== undefined && isCurrent(pin, copy) ? copy.events : 0;
   return runningSince !== undefined && events >= minSequence &&
-    isYoungEnough(runningSince, at, maxAgeMs);
+    isYoungEnough(runningSince, askedAt, maxAgeMs);
 }
 
 /** A policy must hold when the answer is given, not when the state was read. */

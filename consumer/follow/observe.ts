@@ -51,7 +51,14 @@ export interface QuestionOptions extends Omit<RefreshOptions, "now">, Demanded {
 
 /**
  * Returns an observation of an issuer that meets the bounds, of the whole feed
- * or of the part that the question needs.
+ * or of the part that the question needs. The first of these that may answer:
+ *
+ * 1. a state of this process (`answerOf`),
+ * 2. the copy on disk (`observeMirrored`),
+ * 3. a read by proof, or of the feed (`readIssuer`), unless the issuer is
+ *    backed off,
+ * 4. if the issuer can't be reached, a state within the grace
+ *    (`answerWhileUnreachable`).
  *
  * @throws {SigError} `feed_stale`, `consistency_unavailable`,
  * `store_unavailable`, and the error of a failed read.
@@ -62,34 +69,25 @@ export async function observeIssuer(
   asked: QuestionOptions,
 ): Promise<Observation> {
   const { keeper, did } = issuer;
-  const { bounds, at, signal, waitFor = runImmediately } = asked;
+  const { bounds, askedAt, signal } = asked;
   const question = provableQuestion(part, asked);
-  const { pin } = await keeper.read(at);
+  const { pin } = await keeper.read(askedAt);
   const states = statesFor(issuer, question);
   const known = answerOf(states, keeper, pin, asked);
   if (known !== undefined) return known;
-  const keepOnly = asked.oneAnswer ? onlySubjectOf(part) : undefined;
-  const mirrored = await observeMirrored(issuer, pin, asked, keepOnly);
+  const mirrored = await observeMirrored(issuer, pin, asked, part);
   if (mirrored !== undefined) return mirrored;
   if (asked.refresh === false) {
     throw feedStale(did, currentSince(states, pin), bounds.maxAgeMs);
   }
-  const read = async (signal: AbortSignal) => {
-    const proven = question &&
-      await proveAnswer(issuer, question, { ...asked, signal });
-    const observation = proven?.observation ?? await waitFor(
-      did,
-      () =>
-        keepOnly === undefined
-          ? issuer.refreshes.run(mayShare(issuer, pin, asked), signal)
-          : issuer.refreshFor(keepOnly, signal),
-    );
-    const { warning } = proven ?? {};
-    return warning === undefined ? observation : warned(observation, warning);
-  };
   const observation = await issuer.backOff.ask(
     // All requests for a question have one deadline.
-    (signal) => waitAtMost(issuer.maxWaitMs, signal, read),
+    (signal) =>
+      waitAtMost(
+        issuer.maxWaitMs,
+        signal,
+        (signal) => readIssuer(issuer, part, pin, { ...asked, signal }),
+      ),
     bounds.maxAgeMs === 0,
     signal,
   )
@@ -113,15 +111,15 @@ async function answerWhileUnreachable(
   if (!isSigError(error) || error.category !== "unavailable") throw error;
   if (error.code === "store_unavailable") throw error;
   const { keeper, did } = issuer;
-  const { at, bounds } = asked;
+  const { askedAt, bounds } = asked;
   const { maxAgeMs, graceMs } = bounds;
-  const { pin } = await keeper.read(at);
+  const { pin } = await keeper.read(askedAt);
   const states = statesFor(issuer, question);
   const within = { ...bounds, maxAgeMs: maxAgeMs + graceMs };
   const state = isUnreachable(error)
     ? answerOf(states, keeper, pin, { ...asked, bounds: within })
     : undefined;
-  const isOld = (since: Date) => !isYoungEnough(since, at, maxAgeMs);
+  const isOld = (since: Date) => !isYoungEnough(since, askedAt, maxAgeMs);
   // Another question may have read the state since.
   if (state) return { ...state, isStale: isOld(state.observedAt) };
   const known = currentSince(states, pin) ?? mirroredAt(pin, asked);
@@ -130,12 +128,41 @@ async function answerWhileUnreachable(
 }
 
 /**
- * Returns the only subject that a question needs. A question about a past time
- * depends on all earlier versions of a relationship.
+ * Reads the issuer for a question: by proof, or else its feed, in a read that
+ * other questions share unless only one answer is needed.
  */
-function onlySubjectOf({ subjects, at }: StateScope): string | undefined {
+async function readIssuer(
+  issuer: KnownIssuer,
+  part: StateScope,
+  pin: Pin,
+  asked: QuestionOptions,
+): Promise<Observation> {
+  const { signal, waitFor = runImmediately } = asked;
+  const question = provableQuestion(part, asked);
+  const proven = question && await proveAnswer(issuer, question, asked);
+  const keepOnly = subjectToKeep(part, asked);
+  const observation = proven?.observation ?? await waitFor(
+    issuer.did,
+    () =>
+      keepOnly === undefined
+        ? issuer.refreshes.run(mayShare(issuer, pin, asked), signal)
+        : issuer.refreshFor(keepOnly, signal),
+  );
+  const { warning } = proven ?? {};
+  return warning === undefined ? observation : warned(observation, warning);
+}
+
+/**
+ * With `oneAnswer`, returns the only subject that a question needs. A question
+ * about a past time depends on all earlier versions of a relationship.
+ */
+function subjectToKeep(
+  { subjects, at }: StateScope,
+  { oneAnswer }: QuestionOptions,
+): string | undefined {
   const [subject, other] = new Set(subjects);
-  return at === null && other === undefined ? subject : undefined;
+  const isOne = oneAnswer && at === null && other === undefined;
+  return isOne ? subject : undefined;
 }
 
 /**
@@ -158,10 +185,10 @@ async function proveAnswer(
   readonly warning?: Warning | undefined;
 }> {
   const { keeper, did } = issuer;
-  const { at, waitFor = runImmediately } = asked;
+  const { askedAt, waitFor = runImmediately } = asked;
   if (!wantsProof(issuer, asked)) return {};
   return await keeper.repeat(async () => {
-    const before = await keeper.read(at);
+    const before = await keeper.read(askedAt);
     const { pin } = before;
     // With `requirePin`, the refresh reports a missing pin.
     const isMissing = asked.requirePin && pin.status === "unknown";
@@ -173,10 +200,10 @@ async function proveAnswer(
     if (found === undefined) return {};
     if (found.kind === "unproven") {
       const { warning, again: reader, fault } = found;
-      issuer.before = { reader, fault };
+      issuer.readAhead = { reader, fault };
       return { warning };
     }
-    const after = await writePin(issuer, before, found, at);
+    const after = await writePin(issuer, before, found, askedAt);
     if (after === undefined) return undefined;
     if (found.kind !== "proof") throw found.error;
     const { part } = found;
@@ -215,7 +242,7 @@ async function readParts(
   issuer: KnownIssuer,
   pin: Pin,
   question: ProofQuestion,
-  { at: now, signal, ...options }: QuestionOptions,
+  { askedAt, signal, ...options }: QuestionOptions,
 ) {
   const location = await issuer.locateProofs(signal);
   if (location === undefined) return undefined;
@@ -227,7 +254,7 @@ async function readParts(
       reader.open(ref, { ...asked, ...(ending && { signal: ending }) }),
   };
   const { readByProof } = await import("./read_by_proof.ts");
-  const given = { ...options, now, pin };
+  const given = { ...options, now: askedAt, pin };
   const found = await readByProof(
     { ...location, reader: inTime },
     question,
@@ -248,17 +275,18 @@ async function observeMirrored(
   issuer: KnownIssuer,
   pin: Pin,
   asked: QuestionOptions,
-  keepOnly: string | undefined,
+  part: StateScope,
 ): Promise<Observation | undefined> {
-  const { bounds: { maxAgeMs }, at } = asked;
+  const keepOnly = subjectToKeep(part, asked);
+  const { bounds: { maxAgeMs }, askedAt } = asked;
   const observedAt = mirroredAt(pin, asked);
   const isUsable = observedAt !== undefined && issuer.copy === undefined &&
-    isYoungEnough(observedAt, at, maxAgeMs);
+    isYoungEnough(observedAt, askedAt, maxAgeMs);
   if (!isUsable || pin.status !== "remembered") return undefined;
   const { reader } = issuer.location;
   const location = { ...issuer.location, reader: unchanged(reader) };
-  const start = { pin, repeatedAt: at };
-  const options = { ...asked, now: at, keepOnly };
+  const start = { pin, repeatedAt: askedAt };
+  const options = { ...asked, now: askedAt, keepOnly };
   const { readFeed } = await import("./refresh.ts");
   const { found, mirror } = await readFeed(location, start, options);
   mirror?.close();

@@ -175,7 +175,7 @@ export function contradictionOf(
 }
 
 /** What was read of an issuer before its feed is read. */
-interface ReadBefore {
+interface ReadAhead {
   /** Has already read documents; each is used once. */
   readonly reader: DocumentReader;
   /** The fault of a proof. */
@@ -189,8 +189,11 @@ export class FollowedIssuer {
   copy: Copy | undefined;
   /** When a read was last repeated because of unknown keys. */
   repeatedAt: Date | undefined;
-  /** For the next read: of its question, or of another that comes first. */
-  before: ReadBefore | undefined;
+  /**
+   * What a read by proof, or of the metadata, has read already. The next read of
+   * the feed takes it: that of the same question, or of another that comes first.
+   */
+  readAhead: ReadAhead | undefined;
 
   constructor(location: IssuerLocation, keeper: PinKeeper) {
     this.location = location;
@@ -202,11 +205,11 @@ export class FollowedIssuer {
     return this.location.expectedIssuer ?? "";
   }
 
-  /** Returns what was read before; it is used once. */
-  takeBefore(): ReadBefore {
-    const { before = this.location } = this;
-    this.before = undefined;
-    return before;
+  /** Returns what was read already; it is used once. */
+  takeReadAhead(): ReadAhead {
+    const { readAhead = this.location } = this;
+    this.readAhead = undefined;
+    return readAhead;
   }
 }
 

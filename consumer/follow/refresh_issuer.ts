@@ -41,7 +41,7 @@ export async function refreshIssuer(
     // Reads that keep one subject are not in turn, and could continue it twice.
     const copy = keepOnly === undefined ? issuer.copy : undefined;
     const start = { pin, copy, repeatedAt };
-    const { reader, fault } = issuer.takeBefore();
+    const { reader, fault } = issuer.takeReadAhead();
     const read = await readFeed({ ...location, reader }, start, options);
     // Not `using`, which Node 22 lacks.
     try {

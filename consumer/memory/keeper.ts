@@ -77,8 +77,8 @@ export class PinKeeper {
   }
 
   /**
-   * Writes a pin over the one that was read, also if the same history was
-   * written since: the later times remain.
+   * Writes a pin over the one that was read, even if the same history was
+   * written since: the later times are kept.
    *
    * For example, the store has a pin of 5 events, version v1. Processes A and B
    * read it, then read the issuer, and A writes first:
@@ -109,11 +109,10 @@ export class PinKeeper {
       let after = pin;
       if (there !== before && there.pin.status !== "unknown") {
         after = withLaterTimes(pin, there.pin);
-        const isWritten = isSameHistory(there.pin, pin);
-        if (isWritten && after.last_seen === there.pin.last_seen) return there;
-        if (!isWritten && !isSameHistory(there.pin, before.pin)) {
-          return undefined;
-        }
+        const isOurs = isSameHistory(there.pin, pin);
+        const isUnchanged = isSameHistory(there.pin, before.pin);
+        if (isOurs && after.last_seen === there.pin.last_seen) return there;
+        if (!isOurs && !isUnchanged) return undefined;
       } else if (there.pin.status !== before.pin.status) return undefined;
       const written = await this.#swap(there, after, now);
       if (written !== undefined) return written;
@@ -174,7 +173,8 @@ export class PinKeeper {
     const record = { text, expiresAtMs: null };
     const over = there.record?.version ?? null;
     const isWritten = await store.put(PINS, this.#issuer, record, over, now);
-    // The next read learns the version, and recognises the text.
+    // A put does not return the version: the next read learns it, and recognises
+    // the text. No record has the version "".
     return isWritten
       ? this.#kept = { pin, record: { text, version: "" } }
       : undefined;

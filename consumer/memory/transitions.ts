@@ -230,8 +230,8 @@ export interface VerifiedState {
 /** What a question demands of the state that answers it. */
 export interface Demand {
   /** When the question arrived. */
-  readonly at: Date;
-  /** Maximum age in milliseconds; 0 for none but a read for this question. */
+  readonly askedAt: Date;
+  /** Maximum age in milliseconds; 0 accepts only a read made for this question. */
   readonly maxAgeMs: number;
   /** The minimum sequence. */
   readonly minSequence: number;
@@ -262,10 +262,10 @@ export function isCurrent(pin: Pin, state: VerifiedState): boolean {
 export function mayAnswer(
   pin: Pin,
   state: VerifiedState,
-  { at, maxAgeMs, minSequence }: Demand,
+  { askedAt, maxAgeMs, minSequence }: Demand,
 ): boolean {
   return isCurrent(pin, state) && state.events >= minSequence &&
-    isYoungEnough(state.observedAt, at, maxAgeMs);
+    isYoungEnough(state.observedAt, askedAt, maxAgeMs);
 }
 
 /**
@@ -274,10 +274,10 @@ export function mayAnswer(
  */
 export function isYoungEnough(
   observedAt: Date,
-  at: Date,
+  askedAt: Date,
   maxAgeMs: number,
 ): boolean {
-  const ageMs = at.getTime() - observedAt.getTime();
+  const ageMs = askedAt.getTime() - observedAt.getTime();
   return maxAgeMs > 0 && ageMs >= 0 && ageMs <= maxAgeMs;
 }
 

@@ -223,7 +223,7 @@ function requireRules(before: World, { name, to }: Step): void {
     assert(to.pin.inconsistency === to.pin.incident.code, told);
   }
   // No old copy answers, and none of another history.
-  const demand = { at: NOW, maxAgeMs: 1, minSequence: 0 };
+  const demand = { askedAt: NOW, maxAgeMs: 1, minSequence: 0 };
   for (
     const [history, state] of [
       [to.copy, to.copy === undefined ? undefined : copyOf(to.copy)],
