@@ -52,7 +52,7 @@ export const EXECUTABLES: readonly Executable[] = [
  * Keeps V8's heaps small. By default each of the two semi-spaces of a thread
  * grows to 32 MiB, and the old generation to several times the live objects
  * before it is collected. With 2 MiB and 20 % growth, the first verification of
- * a million events needs 120 MiB less.
+ * a million events needs over 100 MiB less.
  */
 export const V8_FLAGS =
   "--v8-flags=--max-semi-space-size=2,--heap-growing-percent=20";
