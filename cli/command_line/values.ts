@@ -117,10 +117,11 @@ export const signingKey = fileOr("FILE|agent:…");
 /** A file, or `-` for standard input. */
 export const input = fileOr("FILE|-");
 
-/** A relationship type. */
+/** A relationship type. Requirements call it `relationship`. */
 export const relationshipType: ValueType<RelationshipType> = {
   ...oneOf(...RELATIONSHIP_TYPES),
   placeholder: "TYPE",
+  mistaken: ["relationship", "relationship-type"],
 };
 
 /** The reason code of a revoke. */

@@ -31,21 +31,14 @@ import {
 /** `--dir`, the issuer's directory. */
 export const DIR_FLAG = { dir: required(folder, "the issuer's directory") };
 
-/** Requirements call it `relationship`: `relationship=employee`. */
-const MISTAKEN_TYPE = { mistaken: ["relationship", "relationship-type"] };
-
 /** `--type` of a new relationship. */
 export const TYPE_FLAG = {
-  type: required(
-    relationshipType,
-    RELATIONSHIP_TYPES.join(", "),
-    MISTAKEN_TYPE,
-  ),
+  type: required(relationshipType, RELATIONSHIP_TYPES.join(", ")),
 };
 
 /** Returns a `--type` flag that selects relationships. */
 export function typeFlag(help: string) {
-  return { type: optional(relationshipType, help, MISTAKEN_TYPE) };
+  return { type: optional(relationshipType, help) };
 }
 
 const REASON_CODE_HELP = `why it ends: ${REASON_CODES.join(", ")}`;
