@@ -37,7 +37,7 @@ export function toUserError(thrown: unknown): unknown {
   const cause: Error & { readonly code?: unknown } = thrown;
   if (cause.name === "NotCapable") {
     const flag = /--allow-[a-z]+/.exec(cause.message)?.[0];
-    const [needed] = cause.message.split(", run again");
+    const needed = /^.*?(?=, run again|$)/s.exec(cause.message)?.[0];
     return new SigError("invalid_request", {
       action: "run",
       reason: `the program lacks a permission: ${needed}`,
