@@ -93,7 +93,7 @@ Deno.test("a failed refresh counts once for all questions that wait for it", asy
   server.documents.set(PATHS.metadata, status(503));
   assertEquals(await Promise.all([ask(), ask(), ask()]), [502, 502, 502]);
   assertEquals(counted, ["sig.refresh.failures"]);
-  // While the issuer is spared, there is no other failure.
+  // While attempts are delayed, there is no other failure.
   assertEquals(await ask(), 502);
   assertEquals(counted.length, 1);
   ms += 2_000;

@@ -14,7 +14,7 @@ function setUp() {
   return {
     attempts: () => attempts,
     wait: (more: number) => ms += more,
-    /** Returns the result; of a failure its code, and its delay if spared. */
+    /** Returns the result; of a failure its code, and its delay while attempts are delayed. */
     async ask(work: () => Promise<string> = down, isUrgent = false) {
       const counted = () => {
         attempts++;

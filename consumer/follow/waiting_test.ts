@@ -106,7 +106,7 @@ Deno.test("graceMs: an older state answers as stale while the issuer can't be re
   assertEquals(await shown(), ["allow", "stale", 100]);
   const before = attempts(issuer);
   assertEquals(await shown(), ["allow", "stale", 100]);
-  // The issuer is spared, but not by a question that needs current data.
+  // Attempts are delayed, but not that of a question that needs current data.
   assertEquals(attempts(issuer), before);
   // The question's grace replaces the consumer's, up or down.
   await expectSigError(() => check({ graceMs: 39_999 }), "feed_stale", OLD);
